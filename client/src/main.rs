@@ -1,2 +1,9 @@
-//! placeholder
-fn main() {}
+//! The binary `lore`: the command line over the client library.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

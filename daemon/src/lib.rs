@@ -1,1 +1,35 @@
-//! placeholder
+//! lored, the daemon: the shared, durable memory of all the AI agents on one machine.
+//!
+//! In reading order:
+//! - [`daemon`]: from settings to a socket that answers; the seam for `main` and for tests
+//! - [`api`]: the doors on that socket, and the operation table that they share
+//! - [`operation`]: one line of that table, and what its handler gets
+//! - [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability
+//! - [`rooms`]: the sum of all rooms: what an event does to the rows
+//! - [`engine`]: the one writer, group commit, the last durable state
+//! - [`log`]: events, their chain, their bytes for ever
+//! - [`store`]: fjall, blobs, recovery, and the in-memory twin
+//! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`]: shared by all
+//!
+//! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
+//! `lore` is the client.
+
+pub mod api;
+pub mod audit;
+pub mod cache;
+pub mod clock;
+pub mod config;
+pub mod daemon;
+pub mod engine;
+pub mod error;
+pub mod log;
+pub mod maintenance;
+pub mod operation;
+pub mod program;
+pub mod projects;
+pub mod rooms;
+pub mod service;
+pub mod sessions;
+pub mod state;
+pub mod steps;
+pub mod store;

@@ -1,2 +1,5 @@
-//! placeholder
-fn main() {}
+//! The program `lored`.
+
+fn main() -> std::process::ExitCode {
+    lored::program::main()
+}

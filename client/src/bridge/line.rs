@@ -1,0 +1,328 @@
+//! Lines of JSON-RPC: read with a bound, and looked into just far enough to keep track of them.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// How much of a line over its limit is kept, to find its id.
+const HEAD_BYTES: usize = 4096;
+
+/// How reading a line ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// A line, with its line feed.
+    Whole,
+    /// A line over the limit; its beginning was kept, the rest passed over.
+    TooLong,
+    /// The stream ended; what was kept has no line feed, and is mostly empty.
+    End,
+}
+
+/// Reads one line into `line`, replacing what was in it.
+pub(super) fn read(
+    input: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    bytes_max: usize,
+) -> io::Result<Read> {
+    line.clear();
+    let mut too_long = false;
+    loop {
+        let chunk = match input.fill_buf() {
+            Ok([]) => return Ok(if too_long { Read::TooLong } else { Read::End }),
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(chunk.len(), |end| end + 1);
+        if !too_long {
+            line.extend(chunk.iter().take(taken));
+            if line.len() > bytes_max {
+                too_long = true;
+                line.truncate(HEAD_BYTES);
+                line.shrink_to_fit();
+            }
+        }
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(if too_long { Read::TooLong } else { Read::Whole });
+        }
+    }
+}
+
+/// What a line is, as far as the bridge needs to know.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// A request: it must be answered.
+    Request {
+        /// Its id as JSON, in a form that is the same however it was written.
+        id: String,
+        /// What it asks for.
+        method: Method,
+    },
+    /// A notification.
+    Notification(Method),
+    /// An answer.
+    Answer {
+        /// Of the request with this id.
+        id: String,
+        /// Whether it says that the request failed.
+        failed: bool,
+    },
+    /// A batch, or no JSON-RPC at all: for the other side to judge.
+    Other,
+}
+
+/// The methods that the bridge treats specially.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Initialize,
+    Initialized,
+    Discover,
+    /// A subscription to a resource, by its URI.
+    Subscribe(String),
+    Unsubscribe(String),
+    /// The host gives up the request with this id.
+    Cancelled(String),
+    Any,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// Says what a line is.
+pub(super) fn message(line: &[u8]) -> Message {
+    let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+        return Message::Other;
+    };
+    let id = envelope
+        .id
+        .map(RawValue::get)
+        .filter(|id| *id != "null")
+        .map(same_id);
+    match (id, envelope.method) {
+        (Some(id), Some(name)) => Message::Request {
+            id,
+            method: method(&name, envelope.params),
+        },
+        (None, Some(name)) => Message::Notification(method(&name, envelope.params)),
+        (Some(id), None) => Message::Answer {
+            id,
+            failed: envelope.error.is_some(),
+        },
+        (None, None) => Message::Other,
+    }
+}
+
+/// An id in the form that serde_json writes.
+fn same_id(id: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(id)
+        .map_or_else(|_| id.to_owned(), |id| id.to_string())
+}
+
+fn method(name: &str, params: Option<&RawValue>) -> Method {
+    match name {
+        "initialize" => Method::Initialize,
+        "notifications/initialized" => Method::Initialized,
+        "server/discover" => Method::Discover,
+        "resources/subscribe" => uri(params).map_or(Method::Any, Method::Subscribe),
+        "resources/unsubscribe" => uri(params).map_or(Method::Any, Method::Unsubscribe),
+        "notifications/cancelled" => cancelled(params).map_or(Method::Any, Method::Cancelled),
+        _ => Method::Any,
+    }
+}
+
+fn uri(params: Option<&RawValue>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Params {
+        uri: String,
+    }
+    serde_json::from_str::<Params>(params?.get())
+        .ok()
+        .map(|params| params.uri)
+}
+
+fn cancelled(params: Option<&RawValue>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(rename = "requestId", borrow)]
+        request_id: &'a RawValue,
+    }
+    let params = serde_json::from_str::<Params<'_>>(params?.get()).ok()?;
+    Some(same_id(params.request_id.get()))
+}
+
+/// The name that the host gives itself: in `initialize`, or in a request's metadata.
+pub(super) fn host_name(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Request {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "clientInfo")]
+        client_info: Option<Info>,
+        #[serde(rename = "_meta")]
+        meta: Option<Meta>,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+        client_info: Option<Info>,
+    }
+    #[derive(Deserialize)]
+    struct Info {
+        name: String,
+    }
+    let params = serde_json::from_slice::<Request>(line).ok()?.params;
+    let info = params.client_info.or_else(|| params.meta?.client_info)?;
+    Some(info.name).filter(|name| !name.is_empty())
+}
+
+/// The id of a message of which only the beginning is there.
+pub(super) fn id_in_head(head: &[u8]) -> Option<String> {
+    let mut depth = 0_u32;
+    let mut rest = head;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let (string, after) = after.split_at(string_end(after)?);
+                rest = after.get(1..)?;
+                let value = rest.trim_ascii_start().strip_prefix(b":");
+                if let Some(value) = value.filter(|_| depth == 1 && string == b"id") {
+                    return first_value(value.trim_ascii_start());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where a string ends, in what follows its opening quote.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    text.iter().position(|byte| {
+        let end = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        end
+    })
+}
+
+fn first_value(text: &[u8]) -> Option<String> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde_json::Value>();
+    match values.next()?.ok()? {
+        id @ (serde_json::Value::String(_) | serde_json::Value::Number(_)) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded() {
+        let mut input: &[u8] = b"short\n0123456789abcdef\nlast\npart";
+        let mut line = Vec::new();
+        let mut next = |line: &mut Vec<u8>| read(&mut input, line, 10).unwrap();
+        assert_eq!(
+            (next(&mut line), line.as_slice()),
+            (Read::Whole, &b"short\n"[..])
+        );
+        assert_eq!(next(&mut line), Read::TooLong);
+        assert!(line.starts_with(b"0123456789"));
+        assert_eq!(
+            (next(&mut line), line.as_slice()),
+            (Read::Whole, &b"last\n"[..])
+        );
+        assert_eq!(
+            (next(&mut line), line.as_slice()),
+            (Read::End, &b"part"[..])
+        );
+    }
+
+    #[test]
+    fn messages_are_told_apart() {
+        let request = |id: &str, method| Message::Request {
+            id: id.into(),
+            method,
+        };
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+                request("1", Method::Any),
+            ),
+            (
+                r#"{"id":"\u0061","method":"initialize"}"#,
+                request("\"a\"", Method::Initialize),
+            ),
+            (
+                r#"{"id":2,"method":"resources/subscribe","params":{"uri":"lore://x"}}"#,
+                request("2", Method::Subscribe("lore://x".into())),
+            ),
+            (
+                r#"{"method":"notifications/cancelled","params":{"requestId":7}}"#,
+                Message::Notification(Method::Cancelled("7".into())),
+            ),
+            (
+                r#"{"id":1,"result":{}}"#,
+                Message::Answer {
+                    id: "1".into(),
+                    failed: false,
+                },
+            ),
+            (
+                r#"{"id":1,"error":{}}"#,
+                Message::Answer {
+                    id: "1".into(),
+                    failed: true,
+                },
+            ),
+            (r#"[{"id":1,"method":"ping"}]"#, Message::Other),
+            ("nonsense", Message::Other),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(message(line.as_bytes()), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_in_a_beginning() {
+        let found = |head: &str| id_in_head(head.as_bytes());
+        assert_eq!(
+            found(r#"{"jsonrpc":"2.0","id": 7 ,"params":{"te"#).as_deref(),
+            Some("7")
+        );
+        assert_eq!(found(r#"{"id":"a\"b","x"#).as_deref(), Some(r#""a\"b""#));
+        assert_eq!(found(r#"{"params":{"id":1,"text":"aaa"#), None);
+        assert_eq!(found(r#"{"text":"\"id\":1"#), None);
+        assert_eq!(found(r#"{"id":{"#), None);
+        assert_eq!(found("\"\\"), None);
+    }
+
+    #[test]
+    fn hosts_name_themselves_in_both_eras() {
+        let old =
+            br#"{"method":"initialize","params":{"clientInfo":{"name":"host","version":"1"}}}"#;
+        assert_eq!(host_name(old).as_deref(), Some("host"));
+        let new = br#"{"params":{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"h2"}}}}"#;
+        assert_eq!(host_name(new).as_deref(), Some("h2"));
+        assert_eq!(host_name(br#"{"params":{}}"#), None);
+    }
+}

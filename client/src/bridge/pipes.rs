@@ -1,0 +1,159 @@
+//! The ends of the bridge: the threads that read, and the output that both sides write to.
+
+use std::collections::HashSet;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::line::{self, Message};
+use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers};
+use crate::connection;
+
+/// What happens to a bridge.
+pub(super) enum Event {
+    /// The host sent a line.
+    Line(Vec<u8>),
+    /// The host will send no more.
+    InputEnd,
+    /// The daemon was connected to, or not.
+    Dialled(Result<UnixStream, connection::Error>),
+    /// The daemon answered, and the host has the answer.
+    Answered {
+        /// Of the request.
+        id: String,
+        /// Whether it is an error.
+        failed: bool,
+    },
+    /// The daemon's end is gone.
+    Closed,
+    /// The host does not read any more.
+    OutputBroken(io::Error),
+}
+
+/// Standard output, a line at a time.
+pub(super) struct Output<W>(Mutex<W>);
+
+impl<W: Write> Output<W> {
+    pub const fn new(output: W) -> Self {
+        Self(Mutex::new(output))
+    }
+
+    /// Writes one line, which ends with a line feed.
+    pub fn line(&self, line: &[u8]) -> io::Result<()> {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        output.write_all(line)?;
+        output.flush()
+    }
+
+    /// Writes one line that has no line feed yet.
+    pub fn message(&self, mut message: Vec<u8>) -> io::Result<()> {
+        message.push(b'\n');
+        self.line(&message)
+    }
+}
+
+/// Bytes of lines that wait. Who reads the host's lines stops at the limit.
+#[derive(Default)]
+pub(super) struct Budget {
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Budget {
+    /// Waits until so many bytes may be held; a single line always may.
+    fn acquire(&self, bytes: usize) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while *used > 0 && *used + bytes > HELD_BYTES_MAX {
+            used = self
+                .freed
+                .wait(used)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *used += bytes;
+    }
+
+    pub fn release(&self, bytes: usize) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = used.saturating_sub(bytes);
+        self.freed.notify_all();
+    }
+}
+
+/// Reads the host's lines until they end.
+pub(super) fn read_host<W: Write>(
+    input: impl Read,
+    output: &Arc<Output<W>>,
+    budget: &Budget,
+    events: &Sender<Event>,
+) {
+    let mut input = BufReader::with_capacity(64 << 10, input);
+    loop {
+        let mut line = Vec::new();
+        match line::read(&mut input, &mut line, LINE_BYTES_MAX) {
+            Ok(line::Read::Whole) => {}
+            Ok(line::Read::TooLong) => {
+                let id = line::id_in_head(&line);
+                if let Err(error) = output.message(answers::too_long(id.as_deref(), LINE_BYTES_MAX))
+                {
+                    let _ = events.send(Event::OutputBroken(error));
+                    return;
+                }
+                continue;
+            }
+            Ok(line::Read::End) | Err(_) if line.trim_ascii().is_empty() => break,
+            Ok(line::Read::End) | Err(_) => line.push(b'\n'),
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        budget.acquire(line.len());
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+    // Nobody is left to hear it when the bridge has ended.
+    let _ = events.send(Event::InputEnd);
+}
+
+/// Carries the daemon's lines to the host until the connection ends. Answers in `swallow` stop
+/// here: the host has had them.
+pub(super) fn read_daemon<W: Write>(
+    stream: UnixStream,
+    output: &Arc<Output<W>>,
+    mut swallow: HashSet<String>,
+    events: &Sender<Event>,
+) {
+    let mut input = BufReader::with_capacity(64 << 10, stream);
+    let mut line = Vec::new();
+    loop {
+        let answer = match line::read(&mut input, &mut line, ANSWER_BYTES_MAX) {
+            Ok(line::Read::Whole) => match line::message(&line) {
+                Message::Answer { id, .. } if swallow.remove(&id) => continue,
+                Message::Answer { id, failed } => Some((id, failed)),
+                Message::Request { .. } | Message::Notification(_) | Message::Other => None,
+            },
+            Ok(line::Read::TooLong) => {
+                let id = line::id_in_head(&line);
+                line = answers::too_long(id.as_deref(), ANSWER_BYTES_MAX);
+                line.push(b'\n');
+                id.map(|id| (id, true))
+            }
+            // Half a line is no answer: a new daemon will give the whole one.
+            Ok(line::Read::End) | Err(_) => break,
+        };
+        if let Err(error) = output.line(&line) {
+            let _ = events.send(Event::OutputBroken(error));
+            return;
+        }
+        if let Some((id, failed)) = answer
+            && events.send(Event::Answered { id, failed }).is_err()
+        {
+            return;
+        }
+        if line.capacity() > 1 << 20 {
+            line = Vec::new();
+        }
+    }
+    let _ = events.send(Event::Closed);
+}

@@ -1,0 +1,35 @@
+//! `lore call NAME JSON`: any operation, for scripts.
+
+use std::io::{self, Read};
+
+use super::{Caller, End, Failure, output};
+
+/// Call any operation by its name
+#[derive(Debug, clap::Args)]
+pub struct Call {
+    /// Name of the operation, for instance record_step
+    name: String,
+    /// Its arguments as a JSON object, or - to read them from standard input
+    #[arg(default_value = "{}", allow_hyphen_values = true, value_name = "JSON")]
+    arguments: String,
+}
+
+impl Call {
+    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        let args = text_or_stdin(self.arguments)?;
+        let mut reply = caller.call(&self.name, args)?;
+        reply.push(b'\n');
+        output::write(&reply)?;
+        Ok(End::Good)
+    }
+}
+
+/// An argument, or for `-` all of standard input.
+pub fn text_or_stdin(text: String) -> Result<Vec<u8>, io::Error> {
+    if text != "-" {
+        return Ok(text.into_bytes());
+    }
+    let mut input = Vec::new();
+    io::stdin().lock().read_to_end(&mut input)?;
+    Ok(input)
+}

@@ -1,0 +1,256 @@
+//! The command line: what can be typed, and how it ends.
+
+mod call;
+mod log;
+mod mcp;
+mod output;
+mod status;
+mod step;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use lore::client::Client;
+use lore::connection::Error;
+use lore::places::Places;
+use lore::protocol::frame::Hello;
+use lore::protocol::{Args, Code, ErrorBody};
+
+use output::Output;
+
+/// The shared, durable memory of the AI agents on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "lore", version, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+struct Globals {
+    /// Name of the agent that calls [environment: LORE_AGENT]
+    #[arg(long, global = true, value_name = "NAME")]
+    agent: Option<String>,
+    /// Session to work in [environment: LORE_SESSION]
+    #[arg(long, global = true, value_name = "ID")]
+    session: Option<String>,
+    /// The daemon's socket [environment: LORE_SOCKET]
+    #[arg(long, global = true, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Print the reply as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Call any operation by its name
+    Call(call::Call),
+    /// Record what tools returned, and refer to it
+    #[command(subcommand)]
+    Step(step::Step),
+    /// How the daemon is
+    Status,
+    /// The events of the log
+    Log(log::Log),
+    /// Speak MCP over stdin and stdout, for an agent's host
+    Mcp,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How a command ends.
+enum End {
+    /// It did what it should.
+    Good,
+    /// It found nothing.
+    Nothing,
+}
+
+/// Why a command ends early.
+enum Failure {
+    /// No reply, or a refusal.
+    Call(Error),
+    /// Standard output or input broke.
+    Io(io::Error),
+    /// The arguments make no sense.
+    Usage(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Reads the command line, does what it says, and gives the exit code: 0 good, 1 found nothing or
+/// refused, 2 usage, 3 daemon not reachable, 4 version clash, 5 conflict.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.globals.json || matches!(arguments.command, Command::Call(_));
+    match dispatch(arguments) {
+        Ok(End::Good) => ExitCode::SUCCESS,
+        Ok(End::Nothing) => ExitCode::from(1),
+        Err(failure) => report(&failure, json),
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<End, Failure> {
+    let Arguments { globals, command } = arguments;
+    match command {
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "lore", &mut script);
+            output::write(&script)?;
+            Ok(End::Good)
+        }
+        Command::Mcp => mcp::run(globals),
+        Command::Call(call) => call.run(&mut Caller::new(globals)?),
+        Command::Step(step) => step.run(&mut Caller::new(globals)?),
+        Command::Status => status::run(&mut Caller::new(globals)?),
+        Command::Log(log) => log.run(&mut Caller::new(globals)?),
+    }
+}
+
+impl Globals {
+    fn places(&self) -> Result<Places, Error> {
+        Ok(Places::find(self.socket.as_deref())?)
+    }
+
+    fn hello(&self) -> Hello {
+        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let cwd = std::env::current_dir().ok();
+        Hello {
+            client: format!("lore/{}", env!("CARGO_PKG_VERSION")),
+            agent: self.agent.clone().or_else(|| set("LORE_AGENT")),
+            cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
+            session: self.session.clone().or_else(|| set("LORE_SESSION")),
+            mcp: false,
+            bridge: None,
+        }
+    }
+}
+
+/// Calls operations and prints what they reply.
+struct Caller {
+    client: Client,
+    output: Output,
+    /// `--session`, for operations that filter by it.
+    session: Option<String>,
+}
+
+impl Caller {
+    fn new(globals: Globals) -> Result<Self, Error> {
+        let client = Client::new(globals.places()?, globals.hello());
+        let output = if globals.json {
+            Output::Json
+        } else {
+            Output::Human
+        };
+        Ok(Self {
+            client,
+            output,
+            session: globals.session,
+        })
+    }
+
+    /// The reply as JSON text.
+    fn call(&mut self, name: &str, args: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        Ok(self.client.call(name, &Args::Json(args))?)
+    }
+}
+
+fn report(failure: &Failure, json: bool) -> ExitCode {
+    let error = match failure {
+        // Whoever read our output has seen enough.
+        Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            return ExitCode::SUCCESS;
+        }
+        Failure::Io(error) => {
+            eprintln!("lore: {error}");
+            return ExitCode::from(1);
+        }
+        Failure::Usage(message) => {
+            eprintln!("lore: {message}");
+            return ExitCode::from(2);
+        }
+        Failure::Call(error) => error,
+    };
+    let body = error.to_body();
+    if json {
+        let mut line = br#"{"error":"#.to_vec();
+        line.extend(body.to_json());
+        line.extend(b"}\n");
+        // The exit code says it too, should nobody read this.
+        let _ = output::write(&line);
+    } else {
+        eprintln!("lore: {}", output::shown_lines(&body.message));
+        if let Some(hint) = &body.hint {
+            eprintln!("  {}", output::shown_lines(hint));
+        }
+    }
+    ExitCode::from(exit_code(error, &body))
+}
+
+const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
+    match (error, body.code) {
+        (_, Code::VersionMismatch) => 4,
+        (Error::Refused(_), Code::Conflict | Code::KeyReused) => 5,
+        (Error::Refused(_) | Error::Frame(_), _) => 1,
+        (
+            Error::Nobody { .. }
+            | Error::Unreachable { .. }
+            | Error::Start(_)
+            | Error::Place(_)
+            | Error::Broken(_),
+            _,
+        ) => 3,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn exit_codes_tell_refusals_apart() {
+        let refused = |code| {
+            let error = Error::Refused(ErrorBody::new(code, "no"));
+            exit_code(&error, &error.to_body())
+        };
+        assert_eq!(refused(Code::NotFound), 1);
+        assert_eq!(refused(Code::KeyReused), 5);
+        assert_eq!(refused(Code::Conflict), 5);
+        assert_eq!(refused(Code::VersionMismatch), 4);
+        let nobody = Error::Nobody { path: "/s".into() };
+        assert_eq!(exit_code(&nobody, &nobody.to_body()), 3);
+    }
+
+    #[test]
+    fn flags_may_stand_behind_the_command() {
+        let read = Arguments::try_parse_from(["lore", "status", "--json", "--agent", "a"]).unwrap();
+        assert!(read.globals.json);
+        assert_eq!(read.globals.agent.as_deref(), Some("a"));
+        assert!(Arguments::try_parse_from(["lore", "stauts"]).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! A caller that finds its daemon by itself: connects, starts it if need be, and repeats once what
+//! may be repeated.
+
+use crate::connection::{Connection, Error};
+use crate::places::Places;
+use crate::protocol::Args;
+use crate::protocol::frame::Hello;
+use crate::protocol::tools::READ_OPERATIONS;
+use crate::start;
+
+/// A client of the daemon at some place.
+#[derive(Debug)]
+pub struct Client {
+    places: Places,
+    hello: Hello,
+    connection: Option<Connection>,
+}
+
+impl Client {
+    /// A client that connects at its first call.
+    #[must_use]
+    pub const fn new(places: Places, hello: Hello) -> Self {
+        Self {
+            places,
+            hello,
+            connection: None,
+        }
+    }
+
+    /// The connection, made if there is none; the daemon is started if nobody serves.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn connection(&mut self) -> Result<&mut Connection, Error> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => start::connect(&self.places, &self.hello)?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// Calls an operation; the reply is JSON. When the connection breaks on the way, a read or a
+    /// write with a key is called once more on a new one.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
+    pub fn call(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+        let outcome = self.connection()?.call(name, args);
+        match outcome {
+            Err(Error::Broken(_)) if may_be_repeated(name, args) => {
+                self.connection = None;
+                self.connection()?.call(name, args)
+            }
+            Err(error) => {
+                // After a refusal of the call the connection is good, after anything else it is
+                // not, and telling them apart is not worth a connection.
+                self.connection = None;
+                Err(error)
+            }
+            Ok(reply) => Ok(reply),
+        }
+    }
+}
+
+/// Whether calling twice does no more than calling once.
+fn may_be_repeated(name: &str, args: &Args) -> bool {
+    READ_OPERATIONS.contains(&name) || has_key(args)
+}
+
+fn has_key(args: &Args) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Keyed {
+        key: Option<String>,
+    }
+    match args {
+        Args::Json(json) => {
+            serde_json::from_slice::<Keyed>(json).is_ok_and(|keyed| keyed.key.is_some())
+        }
+        Args::Value(value) => value.get("key").is_some_and(serde_json::Value::is_string),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reads_and_keyed_writes_may_be_repeated() {
+        let json = |text: &str| Args::Json(text.as_bytes().to_vec());
+        assert!(may_be_repeated("get_step", &json("{}")));
+        assert!(!may_be_repeated("record_step", &json(r#"{"tool":"t"}"#)));
+        assert!(!may_be_repeated(
+            "record_step",
+            &json(r#"{"parameters":{"key":"k"},"key":null}"#)
+        ));
+        assert!(may_be_repeated(
+            "record_step",
+            &json(r#"{"tool":"t","key":"k"}"#)
+        ));
+        assert!(may_be_repeated(
+            "record_step",
+            &Args::Value(json!({"key": "k"}))
+        ));
+        assert!(!may_be_repeated("record_step", &json("{")));
+    }
+}

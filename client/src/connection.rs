@@ -1,0 +1,281 @@
+//! One connection to the daemon: blocking, with as many calls in flight as one likes.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
+use crate::protocol::{Args, Code, ErrorBody};
+
+/// How long the daemon may take for its Welcome.
+pub const WELCOME_MAX: Duration = Duration::from_secs(10);
+
+/// Why a call has no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no socket, or nobody listens on it.
+    #[error("nobody serves at {path}", path = .path.display())]
+    Nobody {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// The daemon cannot be reached, although somebody may be serving.
+    #[error("{path} cannot be reached: {error}", path = .path.display())]
+    Unreachable {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The daemon could not be started.
+    #[error(transparent)]
+    Start(#[from] crate::start::StartError),
+    /// A place cannot be used.
+    #[error(transparent)]
+    Place(#[from] crate::places::PlaceError),
+    /// The connection broke while the call was under way: whether it was done is not known.
+    #[error("the connection to the daemon broke before the answer came: {0}")]
+    Broken(io::Error),
+    /// The daemon sent what is no frame.
+    #[error("the daemon sent something that cannot be read: {0}")]
+    Frame(#[from] FrameError),
+    /// The daemon refused the call, or the connection.
+    #[error("{0}")]
+    Refused(ErrorBody),
+}
+
+impl Error {
+    /// The error as the daemon would say it, for programs.
+    #[must_use]
+    pub fn to_body(&self) -> ErrorBody {
+        let (code, hint) = match self {
+            Self::Refused(body) => return body.clone(),
+            Self::Frame(_) => (
+                Code::VersionMismatch,
+                "use a lore and a lored of the same release",
+            ),
+            Self::Broken(_) => (
+                Code::StorageUnavailable,
+                "repeat the call; with a key nothing is recorded twice",
+            ),
+            Self::Nobody { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
+            Self::Unreachable { .. } => (
+                Code::StorageUnavailable,
+                "check who owns the socket, and whether lored hangs",
+            ),
+            Self::Start(_) => (
+                Code::StorageUnavailable,
+                "run lored by hand to see what is wrong",
+            ),
+            Self::Place(_) => (Code::StorageUnavailable, "LORE_HOME names another folder"),
+        };
+        ErrorBody::new(code, self.to_string()).hint(hint)
+    }
+
+    /// Whether nothing of the call can have been done, or its outcome is not known.
+    #[must_use]
+    pub const fn is_lost_connection(&self) -> bool {
+        matches!(self, Self::Broken(_))
+    }
+}
+
+/// A connection whose Hello was answered.
+#[derive(Debug)]
+pub struct Connection {
+    stream: UnixStream,
+    welcome: Welcome,
+    next_id: u64,
+    /// Calls without an answer.
+    in_flight: u64,
+    /// Answers that came while another one was waited for.
+    ready: BTreeMap<u64, Result<Vec<u8>, ErrorBody>>,
+    /// Reused for what goes out and what comes in.
+    buffer: Vec<u8>,
+}
+
+/// Buffers larger than this are given back after a call.
+const BUFFER_BYTES_KEPT: usize = 1 << 20;
+
+impl Connection {
+    /// Connects, says who calls, and waits for the daemon's Welcome.
+    ///
+    /// # Errors
+    /// [`Error::Nobody`] when there is no socket or nobody listens; [`Error::Refused`] when the
+    /// daemon does not take the Hello; else why it cannot be reached.
+    pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
+        let stream = UnixStream::connect(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Error::Nobody {
+                path: path.to_owned(),
+            },
+            _ => Error::Unreachable {
+                path: path.to_owned(),
+                error,
+            },
+        })?;
+        Self::greet(stream, hello).map_err(|error| match error {
+            Error::Broken(error) => Error::Unreachable {
+                path: path.to_owned(),
+                error,
+            },
+            other => other,
+        })
+    }
+
+    fn greet(mut stream: UnixStream, hello: &Hello) -> Result<Self, Error> {
+        let mut buffer = Vec::new();
+        frame::encode_hello(&mut buffer, hello);
+        stream
+            .set_read_timeout(Some(WELCOME_MAX))
+            .map_err(Error::Broken)?;
+        // A daemon that is over a limit says so and closes at once: then the write fails, but the
+        // reason can still be read.
+        let sent = stream.write_all(&buffer);
+        let welcome = match receive(&mut stream, &mut buffer, frame::HELLO_BYTES_MAX) {
+            Ok(ServerFrame::Welcome(welcome)) => welcome,
+            Ok(ServerFrame::Fault(body)) => return Err(Error::Refused(body)),
+            Ok(ServerFrame::Answer { .. } | ServerFrame::Item { .. }) => {
+                return Err(FrameError::Unexpected("an answer before the Welcome").into());
+            }
+            Err(error) => return Err(sent.err().map_or(error, Error::Broken)),
+        };
+        stream.set_read_timeout(None).map_err(Error::Broken)?;
+        let ready = BTreeMap::new();
+        Ok(Self {
+            stream,
+            welcome,
+            next_id: 1,
+            in_flight: 0,
+            ready,
+            buffer,
+        })
+    }
+
+    /// What the daemon said about itself.
+    #[must_use]
+    pub const fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// The bare stream, right behind the Welcome: for a Hello with `mcp`.
+    #[must_use]
+    pub fn into_stream(self) -> UnixStream {
+        self.stream
+    }
+
+    /// Calls an operation and waits for its reply, which is JSON.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
+    pub fn call(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+        let id = self.send(name, args)?;
+        self.receive(id)
+    }
+
+    /// Sends a call without waiting; the number is for [`Connection::receive`].
+    ///
+    /// # Errors
+    /// When the connection is broken, or too many calls wait for their answers.
+    pub fn send(&mut self, name: &str, args: &Args) -> Result<u64, Error> {
+        if self.in_flight >= self.welcome.limits.calls_in_flight_max {
+            let limit = self.welcome.limits.calls_in_flight_max;
+            let message = format!("{limit} calls already wait for their answers");
+            return Err(Error::Refused(ErrorBody::new(Code::RateLimited, message)));
+        }
+        let id = self.next_id;
+        self.buffer.clear();
+        frame::encode_call(&mut self.buffer, id, name, args);
+        let (length, limit) = (
+            self.buffer.len() as u64,
+            self.welcome.limits.frame_bytes_max,
+        );
+        if length > limit.saturating_add(4) {
+            let error = FrameError::TooLarge {
+                length: length - 4,
+                limit,
+            };
+            return Err(Error::Refused(error.into()));
+        }
+        if let Err(error) = self.stream.write_all(&self.buffer) {
+            return Err(self.reason(error));
+        }
+        self.shrink();
+        self.next_id += 1;
+        self.in_flight += 1;
+        Ok(id)
+    }
+
+    /// Waits for the reply of a call that was sent. Replies of others that come first are kept.
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn receive(&mut self, wanted: u64) -> Result<Vec<u8>, Error> {
+        let outcome = loop {
+            if let Some(outcome) = self.ready.remove(&wanted) {
+                break outcome;
+            }
+            let limit = usize::try_from(self.welcome.limits.frame_bytes_max).unwrap_or(usize::MAX);
+            match receive(&mut self.stream, &mut self.buffer, limit)? {
+                ServerFrame::Answer { id, outcome } => {
+                    self.in_flight = self.in_flight.saturating_sub(1);
+                    self.ready.insert(id, outcome);
+                }
+                // Items of a call whose stream nobody reads any more.
+                ServerFrame::Item { .. } => {}
+                ServerFrame::Fault(body) => return Err(Error::Refused(body)),
+                ServerFrame::Welcome(_) => {
+                    return Err(FrameError::Unexpected("a second Welcome").into());
+                }
+            }
+        };
+        self.shrink();
+        outcome.map_err(Error::Refused)
+    }
+
+    /// Gives up a call that was sent.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn cancel(&mut self, id: u64) -> Result<(), Error> {
+        self.buffer.clear();
+        frame::encode_cancel(&mut self.buffer, id);
+        self.stream.write_all(&self.buffer).map_err(Error::Broken)
+    }
+
+    /// Why a write failed: the daemon may have said it before it closed.
+    fn reason(&mut self, error: io::Error) -> Error {
+        let mut buffer = Vec::new();
+        loop {
+            match receive(&mut self.stream, &mut buffer, frame::HELLO_BYTES_MAX) {
+                Ok(ServerFrame::Fault(body)) => return Error::Refused(body),
+                Ok(_) => {}
+                Err(_) => return Error::Broken(error),
+            }
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.buffer.capacity() > BUFFER_BYTES_KEPT {
+            self.buffer = Vec::new();
+        }
+    }
+}
+
+fn receive(
+    stream: &mut UnixStream,
+    buffer: &mut Vec<u8>,
+    limit: usize,
+) -> Result<ServerFrame, Error> {
+    match frame::read_frame(stream, buffer, limit) {
+        Ok(true) => Ok(frame::decode_server(buffer)?),
+        Ok(false) => Err(Error::Broken(io::ErrorKind::UnexpectedEof.into())),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            match error.downcast::<FrameError>() {
+                Ok(error) => Err(error.into()),
+                Err(error) => Err(Error::Broken(error)),
+            }
+        }
+        Err(error) => Err(Error::Broken(error)),
+    }
+}

@@ -1,0 +1,132 @@
+//! The arguments of a call, as they arrive.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Code, ErrorBody, nearest, within_limits};
+
+/// Arguments: an object, as JSON text or already taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Args {
+    /// UTF-8 JSON; not parsed, but within the limits of depth and number when it came in a frame.
+    Json(Vec<u8>),
+    /// What a CBOR map held.
+    Value(Value),
+}
+
+impl Args {
+    /// Reads them as the type of an operation.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` with a sentence that names the argument; for an unknown one with the
+    /// nearest that there is.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, ErrorBody> {
+        match self {
+            Self::Json(json) => {
+                within_limits(&json)?;
+                serde_json::from_slice(&json).map_err(|error| refusal(&error))
+            }
+            Self::Value(value) => serde_json::from_value(value).map_err(|error| refusal(&error)),
+        }
+    }
+}
+
+/// Says in a sentence why arguments cannot be taken.
+fn refusal(error: &serde_json::Error) -> ErrorBody {
+    let said = error.to_string();
+    if let Some(refusal) = unknown_argument(&said) {
+        return refusal;
+    }
+    if error.is_syntax() || error.is_eof() {
+        return ErrorBody::new(
+            Code::InvalidInput,
+            format!("the arguments are not JSON: {said}"),
+        );
+    }
+    let message = match said.strip_prefix("missing field ") {
+        Some(rest) => match rest.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
+            Some((name, _)) => format!("the argument `{name}` is missing"),
+            None => format!("an argument is missing: {rest}"),
+        },
+        None => format!("the arguments do not fit: {said}"),
+    };
+    ErrorBody::new(Code::InvalidInput, message)
+}
+
+/// Takes serde's own words apart: "unknown field `a`, expected one of `b`, `c`".
+fn unknown_argument(said: &str) -> Option<ErrorBody> {
+    let rest = said.strip_prefix("unknown field `")?;
+    // The unknown name is the caller's text and may hold anything, so the list is cut off from
+    // the right.
+    let (written, listed) = rest
+        .rsplit_once("`, expected ")
+        .or_else(|| rest.rsplit_once("`, there are "))?;
+    let known: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+    let shown: String = written.chars().take(64).collect();
+    let error = match nearest(written, known.iter().copied()) {
+        Some(name) => {
+            let message = format!("there is no argument `{shown}`; the nearest is `{name}`");
+            ErrorBody::new(Code::InvalidInput, message)
+        }
+        None => ErrorBody::new(
+            Code::InvalidInput,
+            format!("there is no argument `{shown}`"),
+        ),
+    };
+    Some(if known.is_empty() {
+        error.hint("this operation takes no arguments")
+    } else {
+        error.hint(format!("possible are {}", known.join(", ")))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::status::StatusArgs;
+    use super::super::steps::RecordStepArgs;
+    use super::*;
+
+    fn refused(args: Value) -> ErrorBody {
+        Args::Value(args).read::<RecordStepArgs>().unwrap_err()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = refused(json!({"tool": "t", "reslt": 1}));
+        assert_eq!(
+            error.message,
+            "there is no argument `reslt`; the nearest is `result`"
+        );
+        assert!(error.hint.unwrap().contains("purpose"));
+        let error = refused(json!({"tool": "t", "a`, expected `b": 1}));
+        assert_eq!(error.message, "there is no argument `a`, expected `b`");
+        assert_eq!(
+            refused(json!({"result": 1})).message,
+            "the argument `tool` is missing"
+        );
+        let error = Args::Json(b"{".to_vec())
+            .read::<RecordStepArgs>()
+            .unwrap_err();
+        assert!(
+            error.message.starts_with("the arguments are not JSON"),
+            "{error}"
+        );
+        let error = Args::Json(br#"{"all":1}"#.to_vec())
+            .read::<StatusArgs>()
+            .unwrap_err();
+        assert_eq!(error.message, "there is no argument `all`");
+        assert_eq!(error.hint.unwrap(), "this operation takes no arguments");
+    }
+
+    #[test]
+    fn json_deeper_than_the_limit_is_refused_before_it_is_parsed() {
+        let json = format!(r#"{{"tool":"t","result":{}}}"#, "[".repeat(100_000));
+        let error = Args::Json(json.into_bytes())
+            .read::<RecordStepArgs>()
+            .unwrap_err();
+        assert!(error.message.contains("nested deeper than 128"), "{error}");
+    }
+}

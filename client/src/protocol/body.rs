@@ -1,0 +1,200 @@
+//! Bodies: what tools returned, kept as text.
+
+use std::fmt;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A body of any size: a JSON string is taken as it is, any other JSON value as its compact text,
+/// with its own order of keys and all its digits.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Body(pub String);
+
+impl Body {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads an argument that may be absent, but whose `null` is a body.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub(super) fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Self>, D::Error> {
+        Self::deserialize(input).map(Some)
+    }
+}
+
+impl From<&str> for Body {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for Body {
+    /// Shows the beginning alone: a body may be megabytes long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: String = self.0.chars().take(100).collect();
+        write!(f, "Body({} bytes: {shown:?})", self.0.len())
+    }
+}
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Body {
+    /// Takes the JSON text that stands there, without making a tree of it: a tree would cost many
+    /// times the text, and forget how its numbers were written.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let text = raw.get();
+        let read = if text.starts_with('"') {
+            unescaped(text)
+        } else {
+            compact(text)
+        };
+        read.map(Self).map_err(D::Error::custom)
+    }
+}
+
+fn unescaped(string: &str) -> serde_json::Result<String> {
+    serde_json::from_str(string)
+}
+
+/// A valid JSON text without the blanks between its tokens, each string with as few escapes as
+/// possible.
+fn compact(json: &str) -> serde_json::Result<String> {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(start) = rest.find('"') {
+        let (tokens, string) = rest.split_at(start);
+        push_without_blanks(&mut out, tokens);
+        let (string, after) = string.split_at(string_bytes(string));
+        if string.contains('\\') {
+            out.push_str(&serde_json::to_string(&unescaped(string)?)?);
+        } else {
+            out.push_str(string);
+        }
+        rest = after;
+    }
+    push_without_blanks(&mut out, rest);
+    Ok(out)
+}
+
+/// Tokens that are no strings. An exponent is written `e+5`, as in serde_json's own values, so that a
+/// body is the same whether it came as text or as a value.
+fn push_without_blanks(out: &mut String, tokens: &str) {
+    let mut after_e = false;
+    for character in tokens.chars() {
+        if matches!(character, ' ' | '\t' | '\n' | '\r') {
+            continue;
+        }
+        if after_e && character.is_ascii_digit() {
+            out.push('+');
+        }
+        // Outside of strings, an upper-case letter is the E of an exponent.
+        out.push(character.to_ascii_lowercase());
+        after_e = matches!(character, 'e' | 'E');
+    }
+}
+
+/// The length of the string that a text starts with, quotes included.
+fn string_bytes(text: &str) -> usize {
+    let mut escaped = true; // passes over the opening quote
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return place + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Body {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Body".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "description": "a text or any JSON value" })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const CASES: [(&str, &str); 18] = [
+        (r#" "plain \" text" "#, "plain \" text"),
+        (r#""""#, ""),
+        (r#" {"b": 1, "a": [ 1.10, 2 ] }"#, r#"{"b":1,"a":[1.10,2]}"#),
+        (
+            r#"["\u00e9 \n", "a \\", " \" "]"#,
+            r#"["é \n","a \\"," \" "]"#,
+        ),
+        (
+            "123456789012345678901234567890123456789",
+            "123456789012345678901234567890123456789",
+        ),
+        ("1.10", "1.10"),
+        ("0.00001", "0.00001"),
+        ("-7", "-7"),
+        ("-0", "-0"),
+        ("1e400", "1e+400"),
+        ("1E+5", "1e+5"),
+        ("true", "true"),
+        ("[false,1]", "[false,1]"),
+        ("null", "null"),
+        ("[]", "[]"),
+        (
+            r#"{"k":12345678901234567890123}"#,
+            r#"{"k":12345678901234567890123}"#,
+        ),
+        (
+            r#"{"k":[0.00001, 1.0, 1e5]}"#,
+            r#"{"k":[0.00001,1.0,1e+5]}"#,
+        ),
+        ("\t[\r\n]", "[]"),
+    ];
+
+    #[test]
+    fn order_and_digits_survive_through_both_ways_in() {
+        for (json, wanted) in CASES {
+            let from_text: Body = serde_json::from_str(json).unwrap();
+            assert_eq!(from_text.as_str(), wanted);
+            let value: Value = serde_json::from_str(json).unwrap();
+            let from_value: Body = serde_json::from_value(value).unwrap();
+            assert_eq!(from_value.as_str(), wanted);
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_is_refused() {
+        assert!(serde_json::from_str::<Body>(r#""\ud800""#).is_err());
+        assert!(serde_json::from_str::<Body>(r#"["\ud800"]"#).is_err());
+    }
+
+    #[test]
+    fn debug_shows_the_beginning_alone() {
+        assert!(format!("{:?}", Body("x".repeat(1 << 20))).len() < 200);
+    }
+}

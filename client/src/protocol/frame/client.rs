@@ -1,0 +1,261 @@
+//! Frames that a client sends: its Hello, calls and cancels.
+
+use super::super::cbor::{self, Reader};
+use super::super::{Args, PROTOCOL_VERSION, json, nearest};
+use super::{FrameError, framed};
+
+/// The first frame of a connection: who calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hello {
+    /// Name and version of the client program, `lore/0.1.0` for instance.
+    pub client: String,
+    /// The agent that calls; a label, not an identity.
+    pub agent: Option<String>,
+    /// The folder it works in.
+    pub cwd: Option<String>,
+    /// The session that its calls belong to when they name none.
+    pub session: Option<String>,
+    /// Whether the rest of the connection is MCP, as JSON lines.
+    pub mcp: bool,
+    /// A bridge's own random id, the same after each reconnect.
+    pub bridge: Option<String>,
+}
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientFrame {
+    /// The first frame, and only that.
+    Hello(Hello),
+    /// Asks for an operation.
+    Call {
+        /// Chosen by the client; its answer bears it.
+        id: u64,
+        /// The operation.
+        name: String,
+        /// Its arguments.
+        args: Args,
+    },
+    /// Gives up a call that has not been answered.
+    Cancel {
+        /// Of the call.
+        id: u64,
+    },
+}
+
+const HELLO_FIELDS: [&str; 7] = [
+    "version", "client", "agent", "cwd", "session", "then", "bridge",
+];
+const CALL_FIELDS: [&str; 4] = ["id", "name", "args", "cancel"];
+
+/// Reads the first frame of a connection.
+///
+/// # Errors
+/// When it is no Hello, or one of another protocol version.
+pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
+    let mut reader = Reader::new(body);
+    let mut hello = Hello::default();
+    let (mut version, mut client, mut unknown) = (None, None, None);
+    let mut seen = Seen::default();
+    for _ in 0..reader.map()? {
+        match seen.field(reader.text()?.ok_or(FrameError::NotAMap)?, &HELLO_FIELDS)? {
+            Ok("version") => version = Some(unsigned(&mut reader, "version")?),
+            Ok("client") => client = Some(text(&mut reader, "client")?),
+            Ok("agent") => hello.agent = Some(text(&mut reader, "agent")?),
+            Ok("cwd") => hello.cwd = Some(text(&mut reader, "cwd")?),
+            Ok("session") => hello.session = Some(text(&mut reader, "session")?),
+            Ok("bridge") => hello.bridge = Some(text(&mut reader, "bridge")?),
+            Ok(_) => hello.mcp = mcp(&mut reader)?,
+            Err(error) => {
+                unknown = unknown.or(Some(error));
+                reader.skip(super::ENVELOPE_DEPTH_MAX)?;
+            }
+        }
+    }
+    end(&reader)?;
+    let Some(version) = version else {
+        return Err(unknown.unwrap_or(FrameError::Missing("version")));
+    };
+    // Before anything unknown: a newer version is what explains it.
+    if version != PROTOCOL_VERSION {
+        return Err(FrameError::Version(version));
+    }
+    if let Some(unknown) = unknown {
+        return Err(unknown);
+    }
+    hello.client = client.ok_or(FrameError::Missing("client"))?;
+    Ok(hello)
+}
+
+/// Reads a frame that a client sends.
+///
+/// # Errors
+/// When the bytes are none of [`ClientFrame`], or go beyond a limit.
+pub fn decode_client(body: &[u8]) -> Result<ClientFrame, FrameError> {
+    let mut reader = Reader::new(body);
+    let (mut id, mut name, mut args, mut cancel) = (None, None, None, None);
+    let mut seen = Seen::default();
+    for _ in 0..reader.map()? {
+        let written = reader.text()?.ok_or(FrameError::NotAMap)?;
+        if written == "version" {
+            return decode_hello(body).map(ClientFrame::Hello);
+        }
+        let field = seen
+            .field(written, &CALL_FIELDS)?
+            .map_err(|unknown| clash(body, unknown))?;
+        match field {
+            "id" => id = Some(unsigned(&mut reader, "id")?),
+            "name" => name = Some(text(&mut reader, "name")?),
+            "args" => args = Some(read_args(&mut reader)?),
+            _ => cancel = Some(read_cancel(&mut reader)?),
+        }
+    }
+    end(&reader)?;
+    let id = id.ok_or(FrameError::Missing("id"))?;
+    match (name, args, cancel) {
+        (Some(name), args, None) => {
+            let args = args.unwrap_or_else(|| Args::Json(b"{}".to_vec()));
+            Ok(ClientFrame::Call { id, name, args })
+        }
+        (None, None, Some(())) => Ok(ClientFrame::Cancel { id }),
+        (None, _, None) => Err(FrameError::Missing("name")),
+        (_, _, Some(())) => Err(FrameError::Unexpected("a call and a cancel at once")),
+    }
+}
+
+/// What is unknown in a Hello of another version is explained by that version.
+fn clash(body: &[u8], unknown: FrameError) -> FrameError {
+    match decode_hello(body) {
+        Err(clash @ FrameError::Version(_)) => clash,
+        _ => unknown,
+    }
+}
+
+fn read_args(reader: &mut Reader<'_>) -> Result<Args, FrameError> {
+    if !reader.at_bytes()? {
+        return reader.json_map().map(Args::Value);
+    }
+    let bytes = reader.bytes()?.unwrap_or_default();
+    json::within_limits(bytes).map_err(|error| FrameError::Json("args", error.message))?;
+    Ok(Args::Json(bytes.to_vec()))
+}
+
+fn read_cancel(reader: &mut Reader<'_>) -> Result<(), FrameError> {
+    match reader.boolean()? {
+        Some(true) => Ok(()),
+        Some(false) | None => Err(FrameError::Field("cancel", "true")),
+    }
+}
+
+fn mcp(reader: &mut Reader<'_>) -> Result<bool, FrameError> {
+    match reader.text()? {
+        Some("mcp") => Ok(true),
+        Some(_) | None => Err(FrameError::Field("then", "\"mcp\"")),
+    }
+}
+
+fn unsigned(reader: &mut Reader<'_>, name: &'static str) -> Result<u64, FrameError> {
+    reader
+        .unsigned()?
+        .ok_or(FrameError::Field(name, "an unsigned integer"))
+}
+
+fn text(reader: &mut Reader<'_>, name: &'static str) -> Result<String, FrameError> {
+    let text = reader.text()?.ok_or(FrameError::Field(name, "a text"))?;
+    Ok(text.to_owned())
+}
+
+fn end(reader: &Reader<'_>) -> Result<(), FrameError> {
+    match reader.left() {
+        0 => Ok(()),
+        left => Err(FrameError::Trailing(left)),
+    }
+}
+
+/// The fields of one frame so far, as a bit each.
+#[derive(Default)]
+struct Seen(u32);
+
+impl Seen {
+    /// The known field of this name; inside, an error that names the nearest one.
+    fn field(
+        &mut self,
+        written: &str,
+        known: &'static [&'static str],
+    ) -> Result<Result<&'static str, FrameError>, FrameError> {
+        let Some((place, name)) = known.iter().enumerate().find(|(_, name)| **name == written)
+        else {
+            let name = written.chars().take(64).collect();
+            let nearest = nearest(written, known.iter().copied());
+            return Ok(Err(FrameError::Unknown { name, nearest }));
+        };
+        let bit = 1 << place;
+        if self.0 & bit != 0 {
+            return Err(FrameError::Twice(name));
+        }
+        self.0 |= bit;
+        Ok(Ok(name))
+    }
+}
+
+/// Appends a Hello.
+pub fn encode_hello(out: &mut Vec<u8>, hello: &Hello) {
+    let optional = [
+        ("agent", hello.agent.as_deref()),
+        ("cwd", hello.cwd.as_deref()),
+        ("session", hello.session.as_deref()),
+        ("then", hello.mcp.then_some("mcp")),
+        ("bridge", hello.bridge.as_deref()),
+    ];
+    framed(out, |out| {
+        cbor::put_map(
+            out,
+            2 + optional.iter().filter(|(_, text)| text.is_some()).count(),
+        );
+        cbor::put_text(out, "version");
+        cbor::put_unsigned(out, PROTOCOL_VERSION);
+        cbor::put_text(out, "client");
+        cbor::put_text(out, &hello.client);
+        for (name, text) in optional {
+            if let Some(text) = text {
+                cbor::put_text(out, name);
+                cbor::put_text(out, text);
+            }
+        }
+    });
+}
+
+/// Appends a call.
+///
+/// Arguments given as a value go as a CBOR map, unless one of their numbers has more digits than
+/// CBOR keeps: then they go as JSON.
+pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
+    framed(out, |out| {
+        cbor::put_map(out, 3);
+        cbor::put_text(out, "id");
+        cbor::put_unsigned(out, id);
+        cbor::put_text(out, "name");
+        cbor::put_text(out, name);
+        cbor::put_text(out, "args");
+        match args {
+            Args::Json(json) => cbor::put_bytes(out, json),
+            Args::Value(value) => {
+                let start = out.len();
+                if !cbor::put_json(out, value) {
+                    out.truncate(start);
+                    cbor::put_bytes(out, value.to_string().as_bytes());
+                }
+            }
+        }
+    });
+}
+
+/// Appends a cancel.
+pub fn encode_cancel(out: &mut Vec<u8>, id: u64) {
+    framed(out, |out| {
+        cbor::put_map(out, 2);
+        cbor::put_text(out, "id");
+        cbor::put_unsigned(out, id);
+        cbor::put_text(out, "cancel");
+        cbor::put_true(out);
+    });
+}

@@ -1,0 +1,121 @@
+//! What can be wrong with a frame.
+
+use super::super::{Code, DEPTH_MAX, ErrorBody, PROTOCOL_VERSION, VALUES_MAX};
+
+/// Why bytes are no frame that this side takes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The length is over the limit.
+    #[error("a frame of {length} bytes is over the limit of {limit}")]
+    TooLarge {
+        /// What the prefix claims, in bytes.
+        length: u64,
+        /// What is possible, in bytes.
+        limit: u64,
+    },
+    /// The length is 0.
+    #[error("a frame is empty; it holds a CBOR map")]
+    Empty,
+    /// The bytes end inside of an item, or the stream inside of a frame.
+    #[error("the frame ends too early: an item claims more bytes than there are")]
+    Cut,
+    /// Bytes after the map.
+    #[error("the frame has {0} bytes after its map")]
+    Trailing(usize),
+    /// Not well-formed.
+    #[error("the frame is not well-formed CBOR")]
+    NotCbor,
+    /// A text or byte string without a length, or an envelope of indefinite length.
+    #[error("an item has no definite length; only arrays and maps inside of args may do without")]
+    Indefinite,
+    /// The outermost item is no map.
+    #[error("a frame holds one CBOR map with text keys")]
+    NotAMap,
+    /// A string that is not UTF-8.
+    #[error("a string is not UTF-8")]
+    NotUtf8,
+    /// Not a number that JSON has.
+    #[error("a number is NaN or infinite, which JSON does not have")]
+    NotANumber,
+    /// Something in args that JSON does not have.
+    #[error("args hold {0}, which JSON does not have")]
+    NotJson(&'static str),
+    /// Nested too deeply.
+    #[error(
+        "the frame is nested too deeply: an envelope by 64 levels at most, a body by {DEPTH_MAX}"
+    )]
+    TooDeep,
+    /// Too many keys and items.
+    #[error("args have more than {VALUES_MAX} keys and items")]
+    TooManyValues,
+    /// A field has the wrong type.
+    #[error("the field `{0}` must be {1}")]
+    Field(&'static str, &'static str),
+    /// A field is missing.
+    #[error("the field `{0}` is missing")]
+    Missing(&'static str),
+    /// A field is there twice.
+    #[error("the field `{0}` is there twice")]
+    Twice(&'static str),
+    /// A field that this side does not know.
+    #[error("unknown field `{name}`{}", nearest_note(*nearest))]
+    Unknown {
+        /// As it was written, at most 64 characters of it.
+        name: String,
+        /// The known one that may be meant.
+        nearest: Option<&'static str>,
+    },
+    /// A frame that is neither of those that may come here.
+    #[error("the frame is {0}")]
+    Unexpected(&'static str),
+    /// The other side speaks another version.
+    #[error("protocol version {0} is not spoken here; version {PROTOCOL_VERSION} is")]
+    Version(u64),
+    /// A body is not the JSON it should be.
+    #[error("the field `{0}` holds JSON that cannot be taken: {1}")]
+    Json(&'static str, String),
+}
+
+fn nearest_note(nearest: Option<&str>) -> String {
+    nearest
+        .map(|name| format!("; the nearest one is `{name}`"))
+        .unwrap_or_default()
+}
+
+impl FrameError {
+    /// The code that an answer to such a frame has.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::TooLarge { .. } => Code::FrameTooLarge,
+            Self::Version(_) => Code::VersionMismatch,
+            Self::Empty
+            | Self::Cut
+            | Self::Trailing(_)
+            | Self::NotCbor
+            | Self::Indefinite
+            | Self::NotAMap
+            | Self::NotUtf8
+            | Self::NotANumber
+            | Self::NotJson(_)
+            | Self::TooDeep
+            | Self::TooManyValues
+            | Self::Field(..)
+            | Self::Missing(_)
+            | Self::Twice(_)
+            | Self::Unknown { .. }
+            | Self::Unexpected(_)
+            | Self::Json(..) => Code::InvalidInput,
+        }
+    }
+}
+
+impl From<FrameError> for ErrorBody {
+    fn from(error: FrameError) -> Self {
+        let body = Self::new(error.code(), error.to_string());
+        match error {
+            FrameError::Version(_) => body.hint("use a lore and a lored of the same release"),
+            _ => body.hint("docs/protocol.md describes every frame"),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Frames that the daemon sends: its Welcome, answers, stream items and errors.
+
+use super::super::ErrorBody;
+use super::super::cbor::{self, Reader};
+use super::{
+    BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX, ENVELOPE_DEPTH_MAX, FRAME_BYTES_MAX, FrameError,
+    HELLO_MS_MAX, framed,
+};
+
+/// What the daemon allows on one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest frame, in bytes.
+    pub frame_bytes_max: u64,
+    /// The most calls without an answer.
+    pub calls_in_flight_max: u64,
+    /// The most bytes that calls without an answer may have.
+    pub bytes_in_flight_max: u64,
+    /// How long the Hello may take, in milliseconds.
+    pub hello_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            frame_bytes_max: FRAME_BYTES_MAX as u64,
+            calls_in_flight_max: CALLS_IN_FLIGHT_MAX,
+            bytes_in_flight_max: BYTES_IN_FLIGHT_MAX,
+            hello_ms_max: HELLO_MS_MAX,
+        }
+    }
+}
+
+/// The daemon's answer to a Hello.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Welcome {
+    /// The protocol version that the daemon speaks.
+    pub version: u64,
+    /// The id of its store, as hexadecimal digits.
+    pub daemon: String,
+    /// Name and version of the daemon, `lored/0.1.0` for instance.
+    pub server: String,
+    /// Its process.
+    pub pid: u32,
+    /// The newest position that can be read.
+    pub position: u64,
+    /// What it allows.
+    pub limits: Limits,
+}
+
+/// What the daemon sends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerFrame {
+    /// The first frame.
+    Welcome(Welcome),
+    /// The end of a call.
+    Answer {
+        /// Of the call.
+        id: u64,
+        /// The reply as JSON, or why there is none.
+        outcome: Result<Vec<u8>, ErrorBody>,
+    },
+    /// One item of a call that streams.
+    Item {
+        /// Of the call.
+        id: u64,
+        /// The item as JSON.
+        item: Vec<u8>,
+    },
+    /// An error of the connection as a whole; the daemon closes it.
+    Fault(ErrorBody),
+}
+
+/// Reads a frame that the daemon sends. Fields that are not known are passed over.
+///
+/// # Errors
+/// When the bytes are none of [`ServerFrame`].
+pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
+    let mut reader = Reader::new(body);
+    let (mut id, mut ok, mut error, mut item) = (None, None, None, None);
+    let mut welcome = PartialWelcome::default();
+    for _ in 0..reader.map()? {
+        match reader.text()?.ok_or(FrameError::NotAMap)? {
+            "id" => id = Some(unsigned(&mut reader, "id")?),
+            "ok" => ok = Some(json(&mut reader, "ok")?),
+            "error" => error = Some(ErrorBody::from_json(json(&mut reader, "error")?)),
+            "item" => item = Some(json(&mut reader, "item")?),
+            name => welcome.field(&mut reader, name)?,
+        }
+    }
+    match (id, ok, error, item) {
+        (Some(id), Some(ok), None, None) => Ok(ServerFrame::Answer {
+            id,
+            outcome: Ok(ok.to_vec()),
+        }),
+        (Some(id), None, Some(error), None) => Ok(ServerFrame::Answer {
+            id,
+            outcome: Err(error),
+        }),
+        (Some(id), None, None, Some(item)) => Ok(ServerFrame::Item {
+            id,
+            item: item.to_vec(),
+        }),
+        (None, None, Some(error), None) => Ok(ServerFrame::Fault(error)),
+        (None, None, None, None) => welcome.whole().map(ServerFrame::Welcome),
+        _ => Err(FrameError::Unexpected(
+            "neither a Welcome, an answer, an item nor an error",
+        )),
+    }
+}
+
+/// The fields of a Welcome as they come in.
+#[derive(Default)]
+struct PartialWelcome {
+    version: Option<u64>,
+    daemon: Option<String>,
+    server: Option<String>,
+    pid: Option<u32>,
+    position: Option<u64>,
+    limits: Option<Limits>,
+}
+
+impl PartialWelcome {
+    fn field(&mut self, reader: &mut Reader<'_>, name: &str) -> Result<(), FrameError> {
+        match name {
+            "version" => self.version = Some(unsigned(reader, "version")?),
+            "daemon" => self.daemon = Some(text(reader, "daemon")?),
+            "server" => self.server = Some(text(reader, "server")?),
+            "pid" => {
+                let pid = u32::try_from(unsigned(reader, "pid")?);
+                self.pid = Some(pid.map_err(|_| FrameError::Field("pid", "a process id"))?);
+            }
+            "position" => self.position = Some(unsigned(reader, "position")?),
+            "limits" => self.limits = Some(limits(reader)?),
+            _ => reader.skip(ENVELOPE_DEPTH_MAX)?,
+        }
+        Ok(())
+    }
+
+    fn whole(self) -> Result<Welcome, FrameError> {
+        Ok(Welcome {
+            version: self.version.ok_or(FrameError::Missing("version"))?,
+            daemon: self.daemon.ok_or(FrameError::Missing("daemon"))?,
+            server: self.server.ok_or(FrameError::Missing("server"))?,
+            pid: self.pid.ok_or(FrameError::Missing("pid"))?,
+            position: self.position.ok_or(FrameError::Missing("position"))?,
+            limits: self.limits.unwrap_or_default(),
+        })
+    }
+}
+
+fn limits(reader: &mut Reader<'_>) -> Result<Limits, FrameError> {
+    let mut limits = Limits::default();
+    for _ in 0..reader.map()? {
+        let field = match reader.text()?.ok_or(FrameError::NotAMap)? {
+            "frame_bytes_max" => &mut limits.frame_bytes_max,
+            "calls_in_flight_max" => &mut limits.calls_in_flight_max,
+            "bytes_in_flight_max" => &mut limits.bytes_in_flight_max,
+            "hello_ms_max" => &mut limits.hello_ms_max,
+            _ => {
+                reader.skip(ENVELOPE_DEPTH_MAX)?;
+                continue;
+            }
+        };
+        *field = unsigned(reader, "limits")?;
+    }
+    Ok(limits)
+}
+
+fn unsigned(reader: &mut Reader<'_>, name: &'static str) -> Result<u64, FrameError> {
+    reader
+        .unsigned()?
+        .ok_or(FrameError::Field(name, "an unsigned integer"))
+}
+
+fn text(reader: &mut Reader<'_>, name: &'static str) -> Result<String, FrameError> {
+    let text = reader.text()?.ok_or(FrameError::Field(name, "a text"))?;
+    Ok(text.to_owned())
+}
+
+fn json<'a>(reader: &mut Reader<'a>, name: &'static str) -> Result<&'a [u8], FrameError> {
+    reader
+        .bytes()?
+        .ok_or(FrameError::Field(name, "a byte string that holds JSON"))
+}
+
+/// Appends a Welcome.
+pub fn encode_welcome(out: &mut Vec<u8>, welcome: &Welcome) {
+    framed(out, |out| {
+        cbor::put_map(out, 6);
+        cbor::put_text(out, "version");
+        cbor::put_unsigned(out, welcome.version);
+        cbor::put_text(out, "daemon");
+        cbor::put_text(out, &welcome.daemon);
+        cbor::put_text(out, "server");
+        cbor::put_text(out, &welcome.server);
+        cbor::put_text(out, "pid");
+        cbor::put_unsigned(out, welcome.pid.into());
+        cbor::put_text(out, "position");
+        cbor::put_unsigned(out, welcome.position);
+        cbor::put_text(out, "limits");
+        cbor::put_map(out, 4);
+        for (name, limit) in [
+            ("frame_bytes_max", welcome.limits.frame_bytes_max),
+            ("calls_in_flight_max", welcome.limits.calls_in_flight_max),
+            ("bytes_in_flight_max", welcome.limits.bytes_in_flight_max),
+            ("hello_ms_max", welcome.limits.hello_ms_max),
+        ] {
+            cbor::put_text(out, name);
+            cbor::put_unsigned(out, limit);
+        }
+    });
+}
+
+/// Appends an answer whose reply is this JSON.
+pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8]) {
+    // 32 bytes hold everything around the reply, so a large one is copied once.
+    out.reserve(json.len() + 32);
+    framed(out, |out| {
+        cbor::put_map(out, 2);
+        cbor::put_text(out, "id");
+        cbor::put_unsigned(out, id);
+        cbor::put_text(out, "ok");
+        cbor::put_bytes(out, json);
+    });
+}
+
+/// Appends an error: the end of a call, or without an id of the connection.
+pub fn encode_error(out: &mut Vec<u8>, id: Option<u64>, error: &ErrorBody) {
+    framed(out, |out| {
+        cbor::put_map(out, 1 + usize::from(id.is_some()));
+        if let Some(id) = id {
+            cbor::put_text(out, "id");
+            cbor::put_unsigned(out, id);
+        }
+        cbor::put_text(out, "error");
+        cbor::put_bytes(out, &error.to_json());
+    });
+}
+
+/// Appends one item of a call that streams.
+pub fn encode_item(out: &mut Vec<u8>, id: u64, json: &[u8]) {
+    out.reserve(json.len() + 32);
+    framed(out, |out| {
+        cbor::put_map(out, 2);
+        cbor::put_text(out, "id");
+        cbor::put_unsigned(out, id);
+        cbor::put_text(out, "item");
+        cbor::put_bytes(out, json);
+    });
+}

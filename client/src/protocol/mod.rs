@@ -1,0 +1,31 @@
+//! The wire: frames, names, errors, and one file of types per family of operations.
+//!
+//! docs/protocol.md says the same for people who write a client in another language.
+
+mod args;
+mod body;
+mod cbor;
+mod error;
+pub mod frame;
+mod id;
+mod json;
+mod lenient;
+pub mod log;
+mod nearest;
+pub mod sessions;
+pub mod status;
+pub mod steps;
+pub mod tools;
+
+pub use args::Args;
+pub use body::Body;
+pub use error::{Code, ErrorBody};
+pub use id::{AsOf, IdError, Position, SessionId};
+pub use json::{DEPTH_MAX, VALUES_MAX, within_limits};
+pub use nearest::{nearest, several_nearest};
+
+/// The version of the compact protocol that this library speaks.
+pub const PROTOCOL_VERSION: u64 = 1;
+
+// What the types of this module implement; for callers that have no serde of their own.
+pub use serde::{Deserialize, Serialize};

@@ -1,0 +1,346 @@
+//! Starting the daemon when nobody serves: once, by one client, never by mistake.
+//!
+//! Only "no socket" or "connection refused", with the daemon's own lock free, means that nobody
+//! serves. Whoever finds that takes `spawn.lock` and keeps it until its Hello is answered, so a
+//! hundred clients that come at once start one daemon.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::connection::{Connection, Error};
+use crate::places::{self, PlaceError, Places};
+use crate::protocol::frame::Hello;
+
+/// How long a daemon may take from its start to its first Welcome.
+pub const READY_MAX: Duration = Duration::from_secs(10);
+
+/// How long another client that is starting the daemon is waited for.
+pub const SPAWN_LOCK_MAX: Duration = Duration::from_secs(15);
+
+/// The most of a failed daemon's words that an error shows, in bytes.
+const SHOWN_BYTES_MAX: u64 = 2048;
+
+/// Why the daemon could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no daemon program.
+    #[error(
+        "nobody serves, and no lored was found: neither LORE_DAEMON, nor beside {beside}, nor on PATH"
+    )]
+    NoProgram {
+        /// The folder of this program.
+        beside: String,
+    },
+    /// The program could not be run.
+    #[error("{program} could not be started: {error}", program = .program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The daemon ended before it answered.
+    #[error("{program} ended at once ({status}){}", said_note(.said), program = .program.display())]
+    Ended {
+        /// The program.
+        program: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+        /// Its last lines.
+        said: String,
+    },
+    /// Nobody answered in time.
+    #[error("{who} does not answer at {socket} after {seconds} s", socket = .socket.display())]
+    NotReady {
+        /// Who it was.
+        who: String,
+        /// Where it should serve.
+        socket: PathBuf,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// Another client holds the lock for too long.
+    #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
+    SpawnLock(u64, PathBuf),
+}
+
+fn said_note(said: &str) -> String {
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!(":\n{said}")
+    }
+}
+
+/// Connects to the daemon; starts it if nobody serves.
+///
+/// # Errors
+/// Why it can neither be reached nor started.
+pub fn connect(places: &Places, hello: &Hello) -> Result<Connection, Error> {
+    match attempt(places, hello) {
+        Err(Error::Nobody { .. }) => connect_or_start(places, hello),
+        outcome => outcome,
+    }
+}
+
+/// One attempt; a socket in a folder that others can write to is not trusted.
+fn attempt(places: &Places, hello: &Hello) -> Result<Connection, Error> {
+    if let Err(error) = places::check_folder(places.socket_folder())
+        && socket_is_default(places)
+    {
+        return Err(match error {
+            PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                Error::Nobody {
+                    path: places.socket.clone(),
+                }
+            }
+            other => other.into(),
+        });
+    }
+    Connection::connect(&places.socket, hello)
+}
+
+/// Whether the socket was chosen here: one given by hand is the caller's own responsibility, a
+/// system-wide daemon's for instance.
+fn socket_is_default(places: &Places) -> bool {
+    Places::find(None).is_ok_and(|found| found.socket == places.socket)
+        && std::env::var_os("LORE_SOCKET").is_none()
+}
+
+fn connect_or_start(places: &Places, hello: &Hello) -> Result<Connection, Error> {
+    places::ensure_folder(&places.data)?;
+    let _held_until_the_hello = spawn_lock(&places.spawn_lock())?;
+    let until = Instant::now() + READY_MAX;
+    let mut pause = Pause::default();
+    let mut started: Option<Started> = None;
+    loop {
+        let nobody = match attempt(places, hello) {
+            Ok(connection) => {
+                if let Some(started) = started {
+                    started.leave();
+                }
+                return Ok(connection);
+            }
+            Err(Error::Nobody { .. }) => true,
+            // It went away between accepting and answering; or it is not ours to judge.
+            Err(Error::Unreachable { error, .. }) if is_gone(&error) => false,
+            Err(error) => return Err(error),
+        };
+        if nobody && is_free(&places.daemon_lock())? {
+            match &mut started {
+                None => started = Some(Started::spawn(places)?),
+                Some(started) => started.check()?,
+            }
+        }
+        if Instant::now() >= until {
+            return Err(not_ready(places, started.as_ref()).into());
+        }
+        pause.take();
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+fn not_ready(places: &Places, started: Option<&Started>) -> StartError {
+    let who = match started {
+        Some(started) => format!("lored was started (process {}), but", started.child.id()),
+        None => format!("a lored holds {}, but", places.daemon_lock().display()),
+    };
+    StartError::NotReady {
+        who,
+        socket: places.socket.clone(),
+        seconds: READY_MAX.as_secs(),
+    }
+}
+
+/// Takes the lock under which a daemon may be started.
+fn spawn_lock(path: &Path) -> Result<File, Error> {
+    let file = open_lock(path)?;
+    let until = Instant::now() + SPAWN_LOCK_MAX;
+    let mut pause = Pause::default();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => pause.take(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(
+                    StartError::SpawnLock(SPAWN_LOCK_MAX.as_secs(), path.to_owned()).into(),
+                );
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(PlaceError::Io {
+                    path: path.to_owned(),
+                    error,
+                }
+                .into());
+            }
+        }
+    }
+}
+
+fn open_lock(path: &Path) -> Result<File, PlaceError> {
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| PlaceError::Io {
+            path: path.to_owned(),
+            error,
+        })
+}
+
+/// Whether no daemon holds its lock. It is taken for a moment: the daemon tries for a second.
+fn is_free(path: &Path) -> Result<bool, PlaceError> {
+    let file = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => {
+            return Err(PlaceError::Io {
+                path: path.to_owned(),
+                error,
+            });
+        }
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(PlaceError::Io {
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}
+
+/// A daemon that was started here.
+struct Started {
+    program: PathBuf,
+    child: Child,
+    log: PathBuf,
+    /// Where its own words begin in the log.
+    log_start: u64,
+}
+
+impl Started {
+    fn spawn(places: &Places) -> Result<Self, Error> {
+        let program = find_daemon()?;
+        places::ensure_folder(&places.state)?;
+        let log = places.log();
+        let opened = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&log);
+        let at_log = |error| PlaceError::Io {
+            path: log.clone(),
+            error,
+        };
+        let file = opened.map_err(at_log)?;
+        let log_start = file.metadata().map_err(at_log)?.len();
+        let also = file.try_clone().map_err(at_log)?;
+        let mut command = Command::new(&program);
+        command
+            .env("LORE_SOCKET", &places.socket)
+            .stdin(Stdio::null())
+            .stdout(also)
+            .stderr(file)
+            // Not the caller's folder, which it would keep from being removed, nor its terminal's
+            // signals.
+            .current_dir("/")
+            .process_group(0);
+        if let Some(home) = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty()) {
+            command.env(
+                "LORE_HOME",
+                std::path::absolute(&home).unwrap_or_else(|_| home.into()),
+            );
+        }
+        let child = command.spawn().map_err(|error| StartError::Spawn {
+            program: program.clone(),
+            error,
+        })?;
+        Ok(Self {
+            program,
+            child,
+            log,
+            log_start,
+        })
+    }
+
+    /// An error when it has ended.
+    fn check(&mut self) -> Result<(), StartError> {
+        match self.child.try_wait() {
+            Ok(Some(status)) => Err(StartError::Ended {
+                program: self.program.clone(),
+                status,
+                said: self.said().unwrap_or_default(),
+            }),
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The last lines that it wrote.
+    fn said(&self) -> io::Result<String> {
+        let mut file = File::open(&self.log)?;
+        let end = file.metadata()?.len();
+        file.seek(SeekFrom::Start(
+            self.log_start.max(end.saturating_sub(SHOWN_BYTES_MAX)),
+        ))?;
+        let mut said = Vec::new();
+        file.take(SHOWN_BYTES_MAX).read_to_end(&mut said)?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    }
+
+    /// Lets it live on. A caller that lives long must still take note of its end, or it stays in
+    /// the process table.
+    fn leave(mut self) {
+        thread::spawn(move || self.child.wait());
+    }
+}
+
+/// The daemon's program: `LORE_DAEMON`, else `lored` beside this program, else on PATH.
+fn find_daemon() -> Result<PathBuf, StartError> {
+    if let Some(program) = std::env::var_os("LORE_DAEMON").filter(|program| !program.is_empty()) {
+        return Ok(std::path::absolute(&program).unwrap_or_else(|_| program.into()));
+    }
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent);
+    let on_path = std::env::var_os("PATH").unwrap_or_default();
+    beside
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(std::env::split_paths(&on_path).filter(|folder| folder.is_absolute()))
+        .map(|folder| folder.join("lored"))
+        .find(|program| program.is_file())
+        .ok_or_else(|| StartError::NoProgram {
+            beside: beside
+                .unwrap_or(Path::new("this program"))
+                .display()
+                .to_string(),
+        })
+}
+
+/// Growing pauses between attempts, from 1 to 50 ms.
+struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(Duration::from_millis(1))
+    }
+}
+
+impl Pause {
+    fn take(&mut self) {
+        thread::sleep(self.0);
+        self.0 = (self.0 * 3 / 2).min(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,156 @@
+//! Connections: calls in flight, refusals, broken daemons, and calling again when that is safe.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::io::Write;
+use std::thread;
+
+use lore::client::Client;
+use lore::connection::{Connection, Error};
+use lore::protocol::frame::{self, Hello};
+use lore::protocol::{Args, Code, ErrorBody};
+use support::{Peer, listen, places};
+
+fn hello() -> Hello {
+    Hello {
+        client: "test/1".into(),
+        agent: Some("tester".into()),
+        ..Hello::default()
+    }
+}
+
+fn json(text: &str) -> Args {
+    Args::Json(text.as_bytes().to_vec())
+}
+
+/// Answers find their calls although they come in another order.
+#[test]
+fn calls_may_be_answered_out_of_order() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let daemon = thread::spawn(move || {
+        let mut peer = Peer::accept(&listener);
+        assert_eq!(peer.hello.agent.as_deref(), Some("tester"));
+        let (first, ..) = peer.call().unwrap();
+        let (second, name, args) = peer.call().unwrap();
+        assert_eq!((name.as_str(), args), ("b", json("{}")));
+        peer.answer(second, "2");
+        peer.answer(first, "1");
+        assert!(peer.call().is_none());
+    });
+    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    assert_eq!(connection.welcome().server, "lored/test");
+    let first = connection.send("a", &json("{}")).unwrap();
+    let second = connection.send("b", &json("{}")).unwrap();
+    assert_eq!(connection.receive(first).unwrap(), b"1");
+    assert_eq!(connection.receive(second).unwrap(), b"2");
+    drop(connection);
+    daemon.join().unwrap();
+}
+
+/// A Hello that is not taken gives the daemon's own words.
+#[test]
+fn a_refused_hello_keeps_its_reason() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let daemon = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut out = Vec::new();
+        frame::encode_error(
+            &mut out,
+            None,
+            &ErrorBody::new(Code::VersionMismatch, "too old"),
+        );
+        stream.write_all(&out).unwrap();
+    });
+    let error = Connection::connect(&places.socket, &hello()).unwrap_err();
+    assert_eq!(error.to_body().code, Code::VersionMismatch);
+    assert_eq!(error.to_string(), "too old");
+    daemon.join().unwrap();
+}
+
+/// No socket and nobody behind a socket are told apart from everything else.
+#[test]
+fn nobody_is_not_the_same_as_unreachable() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let missing = Connection::connect(&places.socket, &hello()).unwrap_err();
+    assert!(matches!(missing, Error::Nobody { .. }), "{missing}");
+    drop(listen(&places));
+    let dead = Connection::connect(&places.socket, &hello()).unwrap_err();
+    assert!(matches!(dead, Error::Nobody { .. }), "{dead}");
+
+    let listener = listen(&places);
+    let daemon = thread::spawn(move || drop(listener.accept().unwrap()));
+    let gone = Connection::connect(&places.socket, &hello()).unwrap_err();
+    assert!(matches!(gone, Error::Unreachable { .. }), "{gone}");
+    daemon.join().unwrap();
+}
+
+/// More calls in flight than the daemon allows, or a frame over its limit, are refused here.
+#[test]
+fn limits_are_kept_before_the_daemon_has_to() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let daemon = thread::spawn(move || {
+        let mut peer = Peer::accept(&listener);
+        while peer.call().is_some() {}
+    });
+    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    let large = Args::Json(vec![b' '; (64 << 20) + 1]);
+    let error = connection.send("a", &large).unwrap_err();
+    assert_eq!(error.to_body().code, Code::FrameTooLarge);
+    for _ in 0..64 {
+        connection.send("a", &json("{}")).unwrap();
+    }
+    let error = connection.send("a", &json("{}")).unwrap_err();
+    assert_eq!(error.to_body().code, Code::RateLimited);
+    drop(connection);
+    daemon.join().unwrap();
+}
+
+/// The daemon dies in the middle of a call: a read and a keyed write are called once more, a write
+/// without a key is not, since it may have been done.
+#[test]
+fn a_daemon_that_dies_in_mid_call() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let daemon = thread::spawn(move || {
+        let mut served = Vec::new();
+        for dies in [true, false, true, false, true] {
+            let mut peer = Peer::accept(&listener);
+            while let Some((id, name, _)) = peer.call() {
+                served.push(name);
+                if dies {
+                    break;
+                }
+                peer.answer(id, "{}");
+            }
+        }
+        served
+    });
+    let call = |name: &str, args: &str| {
+        // A client each, so that every call meets the next connection.
+        Client::new(places.clone(), hello()).call(name, &json(args))
+    };
+    assert_eq!(call("list_steps", "{}").unwrap(), b"{}");
+    assert_eq!(call("record_step", r#"{"key":"k"}"#).unwrap(), b"{}");
+    let error = call("record_step", "{}").unwrap_err();
+    assert!(matches!(error, Error::Broken(_)), "{error}");
+    let served = daemon.join().unwrap();
+    assert_eq!(
+        served,
+        [
+            "list_steps",
+            "list_steps",
+            "record_step",
+            "record_step",
+            "record_step"
+        ]
+    );
+}

@@ -1,0 +1,383 @@
+//! Frames: their bytes are for ever, whatever is encoded reads back, and arbitrary bytes are
+//! refused without a panic.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use lore::protocol::frame::{self, ClientFrame, FrameError, Hello, Limits, ServerFrame, Welcome};
+use lore::protocol::{Args, Code, ErrorBody};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const GOLDEN: &str = include_str!("golden/frames.txt");
+
+fn hello() -> Hello {
+    Hello {
+        client: "lore/0.1.0".into(),
+        agent: Some("claude".into()),
+        cwd: Some("/home/ada/project".into()),
+        session: Some("s-1".into()),
+        mcp: true,
+        bridge: Some("00ff".into()),
+    }
+}
+
+fn welcome() -> Welcome {
+    Welcome {
+        version: 1,
+        daemon: "0123456789abcdef".into(),
+        server: "lored/0.1.0".into(),
+        pid: 4242,
+        position: 1_000_000,
+        limits: Limits::default(),
+    }
+}
+
+fn frames() -> Vec<(&'static str, Vec<u8>)> {
+    let make = |write: &dyn Fn(&mut Vec<u8>)| {
+        let mut out = Vec::new();
+        write(&mut out);
+        out
+    };
+    let value = json!({"tool": "t", "n": [0, 24, -1, 1.5, true, null], "o": {"é": "x"}});
+    let refusal = ErrorBody::new(Code::StepNotFound, "no step 9").hint("the last is 3");
+    vec![
+        ("hello", make(&|out| frame::encode_hello(out, &hello()))),
+        (
+            "hello_least",
+            make(&|out| {
+                frame::encode_hello(
+                    out,
+                    &Hello {
+                        client: "c/1".into(),
+                        ..Hello::default()
+                    },
+                )
+            }),
+        ),
+        (
+            "welcome",
+            make(&|out| frame::encode_welcome(out, &welcome())),
+        ),
+        (
+            "call_json",
+            make(&|out| {
+                frame::encode_call(
+                    out,
+                    1,
+                    "record_step",
+                    &Args::Json(br#"{"tool":"t","result":1.10}"#.to_vec()),
+                );
+            }),
+        ),
+        (
+            "call_map",
+            make(&|out| frame::encode_call(out, 2, "record_step", &Args::Value(value.clone()))),
+        ),
+        ("cancel", make(&|out| frame::encode_cancel(out, 2))),
+        (
+            "answer",
+            make(&|out| frame::encode_answer(out, 1, br#"{"step":1}"#)),
+        ),
+        (
+            "error",
+            make(&|out| frame::encode_error(out, Some(u64::MAX), &refusal)),
+        ),
+        ("item", make(&|out| frame::encode_item(out, 300, b"{}"))),
+        (
+            "fault",
+            make(&|out| frame::encode_error(out, None, &refusal)),
+        ),
+    ]
+}
+
+/// Every frame has the bytes it has always had.
+#[test]
+fn golden_bytes() {
+    let written: Vec<_> = frames()
+        .into_iter()
+        .map(|(name, bytes)| {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{name} {hex}")
+        })
+        .collect();
+    let wanted: Vec<_> = GOLDEN
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
+    assert_eq!(written, wanted, "\n{}\n", written.join("\n"));
+}
+
+/// The bytes of the golden file mean what they meant.
+#[test]
+fn golden_meaning() {
+    let frames = frames();
+    let body = |name: &str| &frames.iter().find(|(known, _)| *known == name).unwrap().1[4..];
+    assert_eq!(frame::decode_hello(body("hello")).unwrap(), hello());
+    assert_eq!(
+        frame::decode_client(body("hello")).unwrap(),
+        ClientFrame::Hello(hello())
+    );
+    let ClientFrame::Call {
+        id: 1,
+        name,
+        args: Args::Json(json),
+    } = frame::decode_client(body("call_json")).unwrap()
+    else {
+        panic!("no call");
+    };
+    assert_eq!(
+        (name.as_str(), json.as_slice()),
+        ("record_step", &br#"{"tool":"t","result":1.10}"#[..])
+    );
+    let ClientFrame::Call {
+        id: 2,
+        args: Args::Value(value),
+        ..
+    } = frame::decode_client(body("call_map")).unwrap()
+    else {
+        panic!("no call");
+    };
+    assert_eq!(
+        value.to_string(),
+        r#"{"tool":"t","n":[0,24,-1,1.5,true,null],"o":{"é":"x"}}"#
+    );
+    assert_eq!(
+        frame::decode_client(body("cancel")).unwrap(),
+        ClientFrame::Cancel { id: 2 }
+    );
+    assert_eq!(
+        frame::decode_server(body("welcome")).unwrap(),
+        ServerFrame::Welcome(welcome())
+    );
+    let ServerFrame::Answer {
+        id: u64::MAX,
+        outcome: Err(error),
+    } = frame::decode_server(body("error")).unwrap()
+    else {
+        panic!("no answer");
+    };
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (Code::StepNotFound, "no step 9")
+    );
+    assert!(matches!(
+        frame::decode_server(body("fault")).unwrap(),
+        ServerFrame::Fault(_)
+    ));
+    assert_eq!(
+        frame::decode_server(body("item")).unwrap(),
+        ServerFrame::Item {
+            id: 300,
+            item: b"{}".to_vec()
+        }
+    );
+}
+
+/// A map with these entries, each already CBOR.
+fn map(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = vec![0xa0 | u8::try_from(entries.len()).unwrap()];
+    for (key, value) in entries {
+        out.push(0x60 | u8::try_from(key.len()).unwrap());
+        out.extend_from_slice(key.as_bytes());
+        out.extend_from_slice(value);
+    }
+    out
+}
+
+fn refused(entries: &[(&str, &[u8])]) -> FrameError {
+    frame::decode_client(&map(entries)).unwrap_err()
+}
+
+fn refused_args(args: &[u8]) -> FrameError {
+    refused(&[("id", &[1]), ("name", b"\x61s"), ("args", args)])
+}
+
+/// Each thing that can be wrong with a frame has its own sentence.
+#[test]
+fn faults_are_told_apart() {
+    let unknown = refused(&[("id", &[1]), ("nmae", b"\x61s")]);
+    assert_eq!(
+        unknown.to_string(),
+        "unknown field `nmae`; the nearest one is `name`"
+    );
+    assert_eq!(refused(&[("id", &[1])]), FrameError::Missing("name"));
+    assert_eq!(refused(&[("name", b"\x61s")]), FrameError::Missing("id"));
+    assert_eq!(
+        refused(&[("id", &[1]), ("id", &[1])]),
+        FrameError::Twice("id")
+    );
+    assert_eq!(
+        refused(&[("id", &[0x20])]),
+        FrameError::Field("id", "an unsigned integer")
+    );
+    assert_eq!(
+        refused(&[("id", &[1]), ("cancel", &[0xf4])]),
+        FrameError::Field("cancel", "true")
+    );
+    assert_eq!(
+        refused(&[
+            ("id", &[1]),
+            ("name", b"\x7b\xff\xff\xff\xff\xff\xff\xff\xff")
+        ]),
+        FrameError::Cut
+    );
+    assert_eq!(
+        refused(&[("id", &[1]), ("name", b"\x61\xff")]),
+        FrameError::NotUtf8
+    );
+    assert_eq!(
+        refused_args(&[0x01]).to_string(),
+        "the field `args` must be a map, or a byte string that holds JSON"
+    );
+    assert_eq!(
+        refused_args(b"\xa1\x61a\xc2\x41\x01"),
+        FrameError::NotJson("a tag")
+    );
+    assert_eq!(
+        refused_args(b"\xa1\x01\x01"),
+        FrameError::NotJson("a key that is no text")
+    );
+    assert_eq!(
+        refused_args(b"\xa1\x61a\xf9\x7e\x00"),
+        FrameError::NotANumber
+    );
+    assert_eq!(refused_args(b"\xa1\x61a\x41\xff"), FrameError::NotUtf8);
+    assert_eq!(
+        refused_args(b"\xa1\x61a\x9b\xff\xff\xff\xff\xff\xff\xff\xff"),
+        FrameError::Cut
+    );
+    let mut deep = b"\xa1\x61a".to_vec();
+    deep.extend([0x81; 100_000]);
+    assert_eq!(refused_args(&deep), FrameError::TooDeep);
+    let json = [b"\x59\x10\x00".to_vec(), vec![b'['; 4096]].concat();
+    assert!(matches!(refused_args(&json), FrameError::Json("args", _)));
+    assert_eq!(frame::decode_client(&[0x01]), Err(FrameError::NotAMap));
+    assert_eq!(
+        frame::decode_client(&[0xbf, 0xff]),
+        Err(FrameError::Indefinite)
+    );
+    assert_eq!(
+        frame::decode_client(&[0xa0, 0xa0]),
+        Err(FrameError::Trailing(1))
+    );
+}
+
+/// A newer Hello is a clash of versions, whatever else it has; the same version's unknown field is
+/// unknown.
+#[test]
+fn versions_clash_before_fields_do() {
+    let newer = map(&[("new", &[0x80]), ("version", &[2]), ("client", b"\x61c")]);
+    assert_eq!(frame::decode_hello(&newer), Err(FrameError::Version(2)));
+    assert_eq!(frame::decode_client(&newer), Err(FrameError::Version(2)));
+    let same = map(&[("agnet", b"\x61a"), ("version", &[1]), ("client", b"\x61c")]);
+    assert!(
+        frame::decode_hello(&same)
+            .unwrap_err()
+            .to_string()
+            .contains("`agent`")
+    );
+    assert_eq!(
+        ErrorBody::from(FrameError::Version(2)).code,
+        Code::VersionMismatch
+    );
+}
+
+/// Arrays and maps inside of args may be of indefinite length, as streaming encoders write them.
+#[test]
+fn indefinite_args_are_read() {
+    let args = b"\xbf\x61a\x9f\x01\x02\xff\xff";
+    let call = map(&[("id", &[1]), ("name", b"\x61s"), ("args", args)]);
+    let ClientFrame::Call { args, .. } = frame::decode_client(&call).unwrap() else {
+        panic!("no call");
+    };
+    assert_eq!(args, Args::Value(json!({"a": [1, 2]})));
+}
+
+/// A client of today reads what a newer daemon adds.
+#[test]
+fn newer_daemons_may_say_more() {
+    let answer = map(&[("new", b"\xa1\x61a\x80"), ("id", &[7]), ("ok", b"\x42{}")]);
+    assert_eq!(
+        frame::decode_server(&answer).unwrap(),
+        ServerFrame::Answer {
+            id: 7,
+            outcome: Ok(b"{}".to_vec())
+        }
+    );
+    let mut deep = vec![0xa1, 0x61, b'x'];
+    deep.extend([0x81; 100_000]);
+    assert_eq!(frame::decode_server(&deep), Err(FrameError::TooDeep));
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_filter_map("finite", |f| f.is_finite().then(|| Value::from(f))),
+        Just(serde_json::from_str("123456789012345678901234567890.10").unwrap()),
+        Just(serde_json::from_str("-18446744073709551616").unwrap()),
+        "\\PC{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec(("\\PC{0,6}", inner), 0..6)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn calls_read_back(id: u64, name in "\\PC{0,20}", pairs in prop::collection::vec(("\\PC{0,6}", json_value()), 0..5)) {
+        let value = Value::Object(pairs.into_iter().collect());
+        for args in [Args::Value(value.clone()), Args::Json(value.to_string().into_bytes())] {
+            let mut out = Vec::new();
+            frame::encode_call(&mut out, id, &name, &args);
+            let length = frame::frame_length([out[0], out[1], out[2], out[3]], 1 << 20).unwrap();
+            prop_assert_eq!(length, out.len() - 4);
+            let ClientFrame::Call { id: id_read, name: name_read, args } = frame::decode_client(&out[4..]).unwrap() else {
+                return Err(TestCaseError::fail("no call"));
+            };
+            let read = match args {
+                Args::Json(json) => String::from_utf8(json).unwrap(),
+                Args::Value(value) => value.to_string(),
+            };
+            prop_assert_eq!((id_read, &name_read, read), (id, &name, value.to_string()));
+        }
+    }
+
+    #[test]
+    fn hellos_read_back(client in "\\PC{0,20}", agent in prop::option::of("\\PC{0,20}"), mcp: bool, session in prop::option::of("[a-z]{1,9}")) {
+        let hello = Hello { client, agent, cwd: None, session, mcp, bridge: None };
+        let mut out = Vec::new();
+        frame::encode_hello(&mut out, &hello);
+        prop_assert_eq!(frame::decode_hello(&out[4..]).unwrap(), hello);
+    }
+
+    #[test]
+    fn answers_read_back(id: u64, body in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut out = Vec::new();
+        frame::encode_answer(&mut out, id, &body);
+        prop_assert_eq!(frame::decode_server(&out[4..]).unwrap(), ServerFrame::Answer { id, outcome: Ok(body) });
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = frame::decode_hello(&bytes);
+        let _ = frame::decode_client(&bytes);
+        let _ = frame::decode_server(&bytes);
+    }
+
+    #[test]
+    fn bent_frames_never_panic(which in 0_usize..10, at: prop::sample::Index, to: u8, cut: prop::sample::Index) {
+        let mut bytes = frames().swap_remove(which).1.split_off(4);
+        let at = at.index(bytes.len());
+        bytes[at] = to;
+        bytes.truncate(1 + cut.index(bytes.len()));
+        let _ = frame::decode_hello(&bytes);
+        let _ = frame::decode_client(&bytes);
+        let _ = frame::decode_server(&bytes);
+    }
+}

@@ -1,0 +1,91 @@
+//! Input schemas keep to what every MCP host takes: no combinators at the root, no unions of types,
+//! no references, no `null` defaults.
+#![cfg(feature = "schema")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use lore::protocol::{log, sessions, status, steps};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().into()
+}
+
+fn all() -> Vec<(&'static str, Value)> {
+    vec![
+        ("record_step", schema::<steps::RecordStepArgs>()),
+        ("resolve_variables", schema::<steps::ResolveVariablesArgs>()),
+        (
+            "resolve_parameters",
+            schema::<steps::ResolveParametersArgs>(),
+        ),
+        ("get_step", schema::<steps::GetStepArgs>()),
+        ("list_steps", schema::<steps::ListStepsArgs>()),
+        ("list_extractors", schema::<steps::ListExtractorsArgs>()),
+        (
+            "register_extractor",
+            schema::<steps::RegisterExtractorArgs>(),
+        ),
+        (
+            "register_field_mapping",
+            schema::<steps::RegisterFieldMappingArgs>(),
+        ),
+        ("create_session", schema::<sessions::CreateSessionArgs>()),
+        ("read_events", schema::<log::ReadEventsArgs>()),
+        ("verify_log", schema::<log::VerifyLogArgs>()),
+        ("status", schema::<status::StatusArgs>()),
+    ]
+}
+
+fn walk(path: &str, value: &Value, faults: &mut Vec<String>) {
+    if let Some(object) = value.as_object() {
+        for (key, inner) in object {
+            let path = format!("{path}/{key}");
+            let bad = match key.as_str() {
+                "oneOf" | "anyOf" | "allOf" | "$ref" | "$defs" => true,
+                "type" => inner.is_array(),
+                "default" => inner.is_null(),
+                _ => false,
+            };
+            if bad {
+                faults.push(format!("{path}: {inner}"));
+            }
+            walk(&path, inner, faults);
+        }
+    }
+    for (place, inner) in value.as_array().into_iter().flatten().enumerate() {
+        walk(&format!("{path}/{place}"), inner, faults);
+    }
+}
+
+#[test]
+fn input_schemas_suit_every_host() {
+    let mut faults = Vec::new();
+    for (name, schema) in all() {
+        assert_eq!(schema["type"], "object", "{name}: {schema}");
+        assert_eq!(schema["additionalProperties"], false, "{name}: {schema}");
+        walk(name, &schema, &mut faults);
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn only_what_must_be_there_is_required() {
+    let required = |name: &str| {
+        let schema = all()
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .unwrap()
+            .1;
+        schema["required"].as_array().cloned().unwrap_or_default()
+    };
+    assert_eq!(required("record_step"), ["tool"]);
+    assert_eq!(required("resolve_variables"), ["names"]);
+    assert_eq!(required("register_field_mapping"), ["field", "aliases"]);
+    assert!(required("list_steps").is_empty());
+}

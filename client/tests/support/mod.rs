@@ -1,0 +1,94 @@
+//! A daemon for tests: answers frames and JSON lines as the real one would, and dies on request.
+#![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::fs::DirBuilder;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+use lore::places::Places;
+use lore::protocol::Args;
+use lore::protocol::frame::{self, ClientFrame, Hello, Limits, Welcome};
+
+/// Places in a folder of the test's own.
+pub fn places(home: &Path) -> Places {
+    let home = home.to_owned();
+    let variables = move |name: &str| (name == "LORE_HOME").then(|| home.clone().into());
+    Places::from_variables(variables, lore::places::our_uid(), None).unwrap()
+}
+
+/// Listens where the daemon would.
+pub fn listen(places: &Places) -> UnixListener {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(places.socket_folder())
+        .unwrap();
+    let _ = std::fs::remove_file(&places.socket);
+    UnixListener::bind(&places.socket).unwrap()
+}
+
+pub fn welcome() -> Welcome {
+    Welcome {
+        version: 1,
+        daemon: "00".into(),
+        server: "lored/test".into(),
+        pid: std::process::id(),
+        position: 0,
+        limits: Limits::default(),
+    }
+}
+
+/// One accepted connection whose Hello was answered.
+pub struct Peer {
+    pub stream: UnixStream,
+    pub hello: Hello,
+    body: Vec<u8>,
+}
+
+impl Peer {
+    pub fn accept(listener: &UnixListener) -> Self {
+        let (stream, _) = listener.accept().unwrap();
+        let mut peer = Self {
+            stream,
+            hello: Hello::default(),
+            body: Vec::new(),
+        };
+        assert!(frame::read_frame(&mut peer.stream, &mut peer.body, 1 << 16).unwrap());
+        peer.hello = frame::decode_hello(&peer.body).unwrap();
+        let mut out = Vec::new();
+        frame::encode_welcome(&mut out, &welcome());
+        peer.stream.write_all(&out).unwrap();
+        peer
+    }
+
+    /// The next call, or `None` at the end.
+    pub fn call(&mut self) -> Option<(u64, String, Args)> {
+        if !frame::read_frame(&mut self.stream, &mut self.body, 64 << 20).ok()? {
+            return None;
+        }
+        match frame::decode_client(&self.body).unwrap() {
+            ClientFrame::Call { id, name, args } => Some((id, name, args)),
+            other => panic!("no call: {other:?}"),
+        }
+    }
+
+    pub fn answer(&mut self, id: u64, json: &str) {
+        let mut out = Vec::new();
+        frame::encode_answer(&mut out, id, json.as_bytes());
+        self.stream.write_all(&out).unwrap();
+    }
+
+    /// The connection as JSON lines.
+    pub fn lines(&self) -> BufReader<UnixStream> {
+        BufReader::new(self.stream.try_clone().unwrap())
+    }
+}
+
+/// The next line without its line feed; empty at the end.
+pub fn line(input: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    input.read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}

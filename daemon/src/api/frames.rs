@@ -1,0 +1,337 @@
+//! The compact door: frames in, frames out, many calls in flight on one connection.
+
+use std::io;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
+use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::dispatch::Dispatch;
+use super::frame_reader::{Frame, FrameReader, ReadError};
+use super::limits::{Budget, Limits, Paid};
+use super::listener::Seat;
+use crate::error::{Code, Refusal};
+use crate::log::Actor;
+use crate::operation::{Answer, Caller, check_agent};
+use crate::projects::project_of;
+
+/// Answers are gathered up to this many bytes before they are written.
+const GATHER_BYTES: usize = 64 * 1024;
+
+/// What a connection needs.
+#[derive(Clone)]
+pub struct Door {
+    /// Calls operations.
+    pub dispatch: Dispatch,
+    /// What a peer may use.
+    pub limits: Arc<Limits>,
+    /// Memory of all peers together.
+    pub budget: Budget,
+    /// The daemon is stopping: answer what is in flight, read no more.
+    pub stop: CancellationToken,
+}
+
+/// How a connection goes on after this door.
+pub enum Next {
+    /// It is over.
+    Closed,
+    /// The rest is MCP over JSON lines, for this caller; its bridge's id makes keys.
+    Mcp(Caller, Option<String>),
+}
+
+struct Finished {
+    id: u64,
+    bytes: usize,
+    answer: Answer,
+}
+
+enum Event {
+    Frame(Result<Option<Frame>, ReadError>),
+    Finished(Finished),
+}
+
+impl Door {
+    /// Serves one connection until it closes, or its Hello asks for MCP.
+    ///
+    /// # Errors
+    /// When the peer went away or does not read; broken frames are answered instead.
+    pub async fn frames<R, W>(
+        &self,
+        uid: u32,
+        seat: &Seat,
+        reader: &mut R,
+        writer: &mut W,
+    ) -> io::Result<Next>
+    where
+        R: AsyncBufRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let mut out = Vec::with_capacity(1024);
+        let (hello, caller) = match self.greet(uid, reader).await {
+            Ok(Some(greeted)) => greeted,
+            Ok(None) => return Ok(Next::Closed),
+            Err(error) => {
+                frame::encode_error(&mut out, None, &error);
+                self.flush(writer, &mut out).await?;
+                return Ok(Next::Closed);
+            }
+        };
+        frame::encode_welcome(&mut out, &self.welcome());
+        if hello.mcp {
+            self.flush(writer, &mut out).await?;
+            return Ok(Next::Mcp(caller, hello.bridge));
+        }
+        self.calls(&caller, seat, reader, writer, out).await?;
+        Ok(Next::Closed)
+    }
+
+    fn welcome(&self) -> Welcome {
+        let context = self.dispatch.context();
+        Welcome {
+            version: PROTOCOL_VERSION,
+            daemon: context.engine.store_id().to_string(),
+            server: format!("lored/{}", tools::SERVER_VERSION),
+            pid: std::process::id(),
+            position: context.engine.position().0,
+            limits: self.limits.told(),
+        }
+    }
+
+    async fn greet<R: AsyncBufRead + Unpin>(
+        &self,
+        uid: u32,
+        reader: &mut R,
+    ) -> Result<Option<(Hello, Caller)>, ErrorBody> {
+        let mut frames = FrameReader::new(frame::HELLO_BYTES_MAX, self.limits.hello());
+        let body = match timeout(self.limits.hello(), frames.next(reader, &self.budget)).await {
+            Ok(Ok(Some((body, _)))) => body,
+            Ok(Ok(None) | Err(ReadError::Io(_))) => return Ok(None),
+            Ok(Err(ReadError::Frame(error))) => return Err(error.into()),
+            Ok(Err(ReadError::Busy)) => return Err(busy()),
+            Err(_) | Ok(Err(ReadError::Slow)) => {
+                return Err(ErrorBody::new(
+                    Code::Timeout,
+                    format!("no Hello came within {} ms", self.limits.hello_ms_max),
+                )
+                .hint("Send the Hello right after connecting."));
+            }
+        };
+        let hello = frame::decode_hello(&body)?;
+        let caller = caller_of(uid, &hello)
+            .await
+            .map_err(|refusal| refusal.to_body())?;
+        Ok(Some((hello, caller)))
+    }
+
+    /// Reads calls and writes answers as they are ready. One task serves the connection, so a peer
+    /// that does not read its answers holds up nobody else.
+    async fn calls<R, W>(
+        &self,
+        caller: &Caller,
+        seat: &Seat,
+        reader: &mut R,
+        writer: &mut W,
+        mut out: Vec<u8>,
+    ) -> io::Result<()>
+    where
+        R: AsyncBufRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
+        let mut flying = FuturesUnordered::new();
+        let mut bytes_flying = 0;
+        let mut open = true;
+        loop {
+            while let Some(Some(finished)) = flying.next().now_or_never() {
+                bytes_flying -= put_answer(&mut out, seat, finished);
+            }
+            if !open && flying.is_empty() {
+                return self.flush(writer, &mut out).await;
+            }
+            let is_idle = flying.is_empty();
+            let may_read = open
+                && flying.len() < self.limits.calls_in_flight_max
+                && bytes_flying < self.limits.bytes_in_flight_max;
+            let read = async {
+                if may_read {
+                    frames.next(reader, &self.budget).await
+                } else {
+                    std::future::pending().await
+                }
+            };
+            let event = {
+                let mut next = pin!(async {
+                    let read = pin!(read);
+                    if is_idle {
+                        return Event::Frame(read.await);
+                    }
+                    match select(flying.next(), read).await {
+                        Either::Left((Some(finished), _)) => Event::Finished(finished),
+                        Either::Left((None, read)) => Event::Frame(read.await),
+                        Either::Right((frame, _)) => Event::Frame(frame),
+                    }
+                });
+                // Answers go out before waiting, but not before what is already here is taken: calls
+                // sent together are answered together.
+                match next.as_mut().now_or_never() {
+                    Some(event) => event,
+                    None => {
+                        self.flush(writer, &mut out).await?;
+                        tokio::select! {
+                            event = next => event,
+                            () = self.stop.cancelled(), if open => Event::Frame(Ok(None)),
+                        }
+                    }
+                }
+            };
+            match event {
+                Event::Finished(finished) => {
+                    bytes_flying -= put_answer(&mut out, seat, finished);
+                }
+                Event::Frame(Ok(None)) => open = false,
+                Event::Frame(Ok(Some((body, paid)))) => match frame::decode_client(&body) {
+                    Ok(ClientFrame::Call { id, name, args }) => {
+                        let bytes = body.len();
+                        drop(body);
+                        bytes_flying += bytes;
+                        flying.push(self.fly(caller.clone(), id, name, args, bytes, paid));
+                    }
+                    // No operation runs long enough to be worth stopping: its answer comes soon.
+                    Ok(ClientFrame::Cancel { .. }) => {}
+                    Ok(ClientFrame::Hello(_)) => {
+                        let error = ErrorBody::new(
+                            Code::InvalidInput,
+                            "a connection has one Hello, and it has been said",
+                        );
+                        frame::encode_error(&mut out, None, &error);
+                        open = false;
+                    }
+                    // The frame's bounds are known, so what follows it can still be read.
+                    Err(error) => frame::encode_error(&mut out, None, &error.into()),
+                },
+                Event::Frame(Err(error)) => {
+                    if let Some(error) = self.told(error) {
+                        frame::encode_error(&mut out, None, &error);
+                    }
+                    open = false;
+                }
+            }
+            if out.len() >= GATHER_BYTES {
+                self.flush(writer, &mut out).await?;
+            }
+        }
+    }
+
+    async fn fly(
+        &self,
+        caller: Caller,
+        id: u64,
+        name: String,
+        args: Args,
+        bytes: usize,
+        paid: Paid,
+    ) -> Finished {
+        let _paid = if paid.is_empty() {
+            self.budget.small(bytes).await
+        } else {
+            paid
+        };
+        Finished {
+            id,
+            bytes,
+            answer: self.dispatch.call(caller, &name, args).await,
+        }
+    }
+
+    /// What a peer is told about a frame that did not arrive, if it can be told anything.
+    fn told(&self, error: ReadError) -> Option<ErrorBody> {
+        match error {
+            ReadError::Io(error) => {
+                tracing::debug!(%error, "a peer went away");
+                None
+            }
+            ReadError::Frame(error) => Some(error.into()),
+            ReadError::Busy => Some(busy()),
+            ReadError::Slow => Some(ErrorBody::new(
+                Code::Timeout,
+                format!(
+                    "a frame did not arrive whole within {} ms",
+                    self.limits.frame_ms_max
+                ),
+            )),
+        }
+    }
+
+    async fn flush<W: AsyncWrite + Unpin>(
+        &self,
+        writer: &mut W,
+        out: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let written = timeout(self.limits.write(), writer.write_all(out)).await;
+        recycle(out);
+        match written {
+            Ok(written) => written,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+/// An answer's buffer is kept for the next one, unless it was unusually large.
+fn recycle(out: &mut Vec<u8>) {
+    out.clear();
+    out.shrink_to(GATHER_BYTES);
+}
+
+fn put_answer(out: &mut Vec<u8>, seat: &Seat, finished: Finished) -> usize {
+    seat.has_finished_a_call();
+    match &finished.answer {
+        Ok(json) => frame::encode_answer(out, finished.id, json),
+        Err(refusal) => frame::encode_error(out, Some(finished.id), &refusal.to_body()),
+    }
+    finished.bytes
+}
+
+fn busy() -> ErrorBody {
+    ErrorBody::new(
+        Code::RateLimited,
+        "the daemon holds as many unanswered bytes as it may",
+    )
+    .hint("Try again in a moment, with smaller bodies if you can.")
+}
+
+/// Who is behind a Hello. Looks at the file system for the project, off the event loop.
+async fn caller_of(uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
+    let agent = hello.agent.clone().unwrap_or_default();
+    check_agent(&agent)?;
+    if let Some(session) = &hello.session {
+        SessionId::new(session.as_str())
+            .map_err(|error| Refusal::invalid(format!("the Hello's session: {error}")))?;
+    }
+    let project = match hello.cwd.clone() {
+        Some(cwd) => tokio::task::spawn_blocking(move || project_of(&PathBuf::from(cwd)))
+            .await
+            .unwrap_or_default(),
+        None => None,
+    };
+    Ok(Caller {
+        actor: Arc::new(Actor {
+            agent,
+            uid,
+            client: hello.client.chars().take(128).collect(),
+        }),
+        project,
+        session: hello.session.clone(),
+        default_key: None,
+    })
+}

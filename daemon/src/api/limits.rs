@@ -1,0 +1,140 @@
+//! What a peer may use: every limit with its name, unit and default.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lore::protocol::frame;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Limits of the doors.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// One frame, one line, one HTTP body, in bytes.
+    pub frame_bytes_max: usize,
+    /// Calls that one connection may have unanswered.
+    pub calls_in_flight_max: usize,
+    /// Bytes of unanswered calls of one connection.
+    pub bytes_in_flight_max: usize,
+    /// Bytes of unanswered calls, and of half-read large ones, of all connections.
+    pub bytes_in_flight_total_max: usize,
+    /// Connections at once.
+    pub connections_max: usize,
+    /// From accept to the Hello or the first byte of another door, in milliseconds.
+    pub hello_ms_max: u64,
+    /// From a frame's first byte to its last, in milliseconds.
+    pub frame_ms_max: u64,
+    /// How long an answer may stay unread, in milliseconds.
+    pub write_ms_max: u64,
+    /// How long calls in flight may take when the daemon stops, in milliseconds.
+    pub drain_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            frame_bytes_max: frame::FRAME_BYTES_MAX,
+            calls_in_flight_max: frame::CALLS_IN_FLIGHT_MAX as usize,
+            bytes_in_flight_max: frame::BYTES_IN_FLIGHT_MAX as usize,
+            bytes_in_flight_total_max: 256 << 20,
+            connections_max: 1024,
+            hello_ms_max: frame::HELLO_MS_MAX,
+            frame_ms_max: 30_000,
+            write_ms_max: 30_000,
+            drain_ms_max: 5_000,
+        }
+    }
+}
+
+impl Limits {
+    /// The limits that a Welcome tells.
+    #[must_use]
+    pub fn told(&self) -> frame::Limits {
+        frame::Limits {
+            frame_bytes_max: self.frame_bytes_max as u64,
+            calls_in_flight_max: self.calls_in_flight_max as u64,
+            bytes_in_flight_max: self.bytes_in_flight_max as u64,
+            hello_ms_max: self.hello_ms_max,
+        }
+    }
+
+    /// Time for the Hello.
+    #[must_use]
+    pub fn hello(&self) -> Duration {
+        Duration::from_millis(self.hello_ms_max)
+    }
+
+    /// Time for one frame.
+    #[must_use]
+    pub fn frame(&self) -> Duration {
+        Duration::from_millis(self.frame_ms_max)
+    }
+
+    /// Time for the peer to take an answer.
+    #[must_use]
+    pub fn write(&self) -> Duration {
+        Duration::from_millis(self.write_ms_max)
+    }
+}
+
+/// Counted in units of this many bytes.
+const UNIT_BYTES: usize = 4 * 1024;
+
+/// Memory that peers' unanswered bytes may take together.
+///
+/// Large frames are paid for piece by piece while they are read, and refused when there is nothing
+/// left: a peer that claims much and sends little holds little. Small ones wait their turn.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    large: Arc<Semaphore>,
+    small: Arc<Semaphore>,
+}
+
+/// A part of the budget, given back when dropped.
+#[derive(Debug, Default)]
+pub struct Paid(Vec<OwnedSemaphorePermit>);
+
+impl Paid {
+    /// Whether nothing was paid for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Frames up to this size count as small, in bytes.
+pub const SMALL_BYTES: usize = 64 * 1024;
+
+impl Budget {
+    /// A budget of so many bytes, a quarter of it for small frames.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        let units = bytes / UNIT_BYTES;
+        Self {
+            large: Arc::new(Semaphore::new((units - units / 4).max(1))),
+            small: Arc::new(Semaphore::new((units / 4).max(SMALL_BYTES / UNIT_BYTES))),
+        }
+    }
+
+    /// Pays for a small frame that has been read, waiting for room.
+    pub async fn small(&self, bytes: usize) -> Paid {
+        let units = bytes.div_ceil(UNIT_BYTES).max(1) as u32;
+        match Arc::clone(&self.small).acquire_many_owned(units).await {
+            Ok(permit) => Paid(vec![permit]),
+            // Never closed.
+            Err(_) => Paid::default(),
+        }
+    }
+
+    /// Pays for one more piece of a large frame; `false` when there is no room.
+    #[must_use]
+    pub fn large(&self, paid: &mut Paid, bytes: usize) -> bool {
+        let units = bytes.div_ceil(UNIT_BYTES) as u32;
+        match Arc::clone(&self.large).try_acquire_many_owned(units) {
+            Ok(permit) => {
+                paid.0.push(permit);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}

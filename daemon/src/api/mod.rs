@@ -1,0 +1,17 @@
+//! The doors: one operation table, three ways in on one socket.
+//!
+//! Doors only translate. The first byte of a connection decides which one it is: 0 begins a frame
+//! of the compact protocol, `{` is MCP over JSON lines, a capital letter is HTTP.
+
+mod dispatch;
+mod frame_reader;
+mod frames;
+pub mod limits;
+mod listener;
+mod operations;
+
+pub use dispatch::Dispatch;
+pub use frames::Door;
+pub use limits::{Budget, Limits};
+pub use listener::Doors;
+pub use operations::TABLE;

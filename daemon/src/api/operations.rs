@@ -1,0 +1,20 @@
+//! The operation table: every room's lines in one list.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::operation::Operation;
+use crate::{audit, sessions, steps};
+
+/// Every operation, by name.
+pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(|| {
+    [
+        steps::operations::OPERATIONS,
+        sessions::operations::OPERATIONS,
+        audit::OPERATIONS,
+    ]
+    .into_iter()
+    .flatten()
+    .map(|operation| (operation.name, *operation))
+    .collect()
+});

@@ -1,0 +1,107 @@
+//! `status`: how the daemon is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lore::protocol::status::{StatusArgs, StatusReply};
+
+use crate::engine::WriteState;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions;
+
+/// `status`.
+pub struct Status;
+
+impl Op for Status {
+    type Args = StatusArgs;
+    type Reply = StatusReply;
+    const NAME: &'static str = "status";
+    const TITLE: &'static str = "Daemon status";
+    const SENTENCE: &'static str = "Tells the daemon's version, process, log position, counts, \
+        sizes and anything that needs attention.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        _caller: Caller,
+        _args: StatusArgs,
+    ) -> Result<StatusReply, Refusal> {
+        let shared = Arc::clone(&cx);
+        let sizes = tokio::task::spawn_blocking(move || sizes(&shared))
+            .await
+            .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        let published = cx.read(None).await?;
+        let counts = sessions::counts(&published.snapshot)?;
+        let state = cx.engine.health().get();
+        let warnings = match &state {
+            WriteState::Open => Vec::new(),
+            WriteState::Full { reason } | WriteState::Failed { reason } => {
+                vec![format!("writes are refused: {reason}")]
+            }
+            WriteState::Damaged { reason } => vec![format!(
+                "writes are refused: {reason}. Stop the daemon and run `lored repair`."
+            )],
+            WriteState::Stopping => vec!["the daemon is stopping".to_owned()],
+        };
+        let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
+        Ok(StatusReply {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            store: cx.engine.store_id().to_string(),
+            position: published.tail.position,
+            durable: cx.engine.is_durable(),
+            writable: state == WriteState::Open,
+            uptime: uptime_us / 1_000_000,
+            clients: cx.clients.load(Ordering::Relaxed),
+            socket: cx.socket.display().to_string(),
+            data: cx.folder.data.display().to_string(),
+            counts: BTreeMap::from([
+                ("events".to_owned(), published.tail.position.0),
+                ("sessions".to_owned(), counts.sessions),
+                ("steps".to_owned(), counts.steps),
+            ]),
+            sizes,
+            followers: Vec::new(),
+            limits: BTreeMap::new(),
+            warnings,
+        })
+    }
+}
+
+fn sizes(cx: &Context) -> BTreeMap<String, u64> {
+    let mut sizes = BTreeMap::from([
+        ("store_bytes".to_owned(), folder_bytes(&cx.folder.store())),
+        ("blob_bytes".to_owned(), folder_bytes(&cx.folder.blobs())),
+        ("cache_bytes".to_owned(), cx.cache.bytes() as u64),
+    ]);
+    if let Some(bytes) = resident_bytes() {
+        sizes.insert("resident_bytes".to_owned(), bytes);
+    }
+    sizes
+}
+
+/// What the files of a folder take on disk, in bytes: sparse ones as much as they hold.
+fn folder_bytes(folder: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
+            Ok(metadata) => metadata.blocks() * 512,
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+/// The process's resident memory, where the system tells it.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}

@@ -1,0 +1,268 @@
+//! Proving a log: its chain, its payloads, its blobs, its recorded head, and that every view is
+//! what a replay makes of it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lore::protocol::Position;
+use lore::protocol::log::{Finding, VerifyLogArgs, VerifyLogReply};
+
+use crate::engine::{Fold, Settings, replay};
+use crate::error::{Code, Refusal};
+use crate::log::{Hash, Log, Stamped};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::steps;
+use crate::store::head::DurableHead;
+use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId};
+
+/// Findings told at most; the rest is counted.
+const FINDINGS_MAX: usize = 100;
+
+/// `verify_log`.
+pub struct VerifyLog;
+
+impl Op for VerifyLog {
+    type Args = VerifyLogArgs;
+    type Reply = VerifyLogReply;
+    const NAME: &'static str = "verify_log";
+    const TITLE: &'static str = "Verify the log";
+    const SENTENCE: &'static str = "Walks the whole log and proves it: every link of the chain, \
+        every payload and blob against its hash, and every view against a replay.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        _caller: Caller,
+        args: VerifyLogArgs,
+    ) -> Result<VerifyLogReply, Refusal> {
+        let published = cx.read(args.at_least).await?;
+        let durable = cx.engine.is_durable();
+        tokio::task::spawn_blocking(move || {
+            let subject = Subject {
+                rows: &published.snapshot,
+                blobs: &cx.blobs,
+                fold: &*cx.fold,
+                tail: published.tail.position,
+                head: None,
+                scratch: &cx.folder.scratch(),
+            };
+            let range = (args.from, args.to);
+            let report = subject.verify(range, &mut |_| {})?;
+            Ok(VerifyLogReply {
+                events: report.events,
+                ok: report.findings.is_empty(),
+                findings: report.findings,
+                forgotten: report.forgotten,
+                position: published.tail.position,
+                durable,
+                warnings: Vec::new(),
+            })
+        })
+        .await
+        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?
+    }
+}
+
+/// What is verified.
+pub struct Subject<'s> {
+    /// One state of all rows.
+    pub rows: &'s dyn Rows,
+    /// Large bodies.
+    pub blobs: &'s Blobs,
+    /// What the views should be.
+    pub fold: &'s dyn Fold,
+    /// The end of the log.
+    pub tail: Position,
+    /// What the head file records, when nobody is writing it.
+    pub head: Option<DurableHead>,
+    /// Where a replay may be kept meanwhile.
+    pub scratch: &'s Path,
+}
+
+/// What a verification found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Events walked.
+    pub events: u64,
+    /// Of these, forgotten on purpose.
+    pub forgotten: u64,
+    /// What is wrong; empty when all is well.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    fn find(&mut self, position: Option<Position>, kind: &str, message: impl Into<String>) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(Finding {
+                position,
+                kind: kind.to_owned(),
+                message: message.into(),
+            });
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// Verifies the events in a range, and with the whole range the head and the views, too.
+    /// `progress` is told each position.
+    ///
+    /// # Errors
+    /// When the verification itself cannot go on; damage is a finding, not an error.
+    pub fn verify(
+        &self,
+        range: (Option<Position>, Option<Position>),
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<Report, Refusal> {
+        let from = Position(range.0.map_or(1, |from| from.0.max(1)));
+        let to = range.1.unwrap_or(self.tail).min(self.tail);
+        let mut report = Report::default();
+        self.walk(from, to, &mut report, progress)?;
+        let is_whole = from == Position(1) && to == self.tail;
+        if is_whole && report.findings.is_empty() {
+            self.compare_views(&mut report)?;
+        }
+        Ok(report)
+    }
+
+    fn walk(
+        &self,
+        from: Position,
+        to: Position,
+        report: &mut Report,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<(), Refusal> {
+        let log = Log::new(self.rows);
+        let mut previous = match from.0 {
+            1 => Hash::default(),
+            _ => match log.at(Position(from.0 - 1))? {
+                Some(event) => event.link,
+                None => return Ok(()),
+            },
+        };
+        let mut expected = from;
+        let walked = log.walk(from, &mut |event, _| {
+            if event.position() > to {
+                return Ok(ControlFlow::Break(()));
+            }
+            if let Err(error) = event.check(&previous, expected) {
+                report.find(Some(event.position()), "chain", error.to_string());
+            }
+            self.check_blobs(&event, report);
+            if let Some(head) = &self.head
+                && head.position == event.position().0
+                && head.link != event.link.0
+            {
+                let message = "the recorded head names another event here";
+                report.find(Some(event.position()), "head", message);
+            }
+            report.events += 1;
+            report.forgotten += u64::from(event.payload.is_none());
+            previous = event.link;
+            expected = Position(event.position().0 + 1);
+            progress(event.position());
+            Ok(ControlFlow::Continue(()))
+        });
+        if let Err(error) = walked {
+            report.find(Some(expected), "record", error.to_string());
+        } else if expected.0 != to.0 + 1 && from <= to {
+            let missing = format!("the log ends before position {}", to.0);
+            report.find(Some(expected), "missing", missing);
+        }
+        if let Some(head) = &self.head
+            && head.position > self.tail.0
+        {
+            let message = format!(
+                "positions {} to {} were acknowledged and are missing",
+                self.tail.0 + 1,
+                head.position
+            );
+            report.find(Some(Position(head.position)), "head", message);
+        }
+        Ok(())
+    }
+
+    fn check_blobs(&self, event: &Stamped, report: &mut Report) {
+        let named: Result<Vec<BlobRef>, Error> = steps::blobs_of(event);
+        let damaged = named.and_then(|blobs| {
+            blobs
+                .iter()
+                .try_for_each(|blob| self.blobs.get(blob).map(|_| ()))
+        });
+        if let Err(error) = damaged {
+            report.find(Some(event.position()), "blob", error.to_string());
+        }
+    }
+
+    /// Folds the whole log anew, in a store of its own so that memory stays bounded, and compares
+    /// row by row.
+    fn compare_views(&self, report: &mut Report) -> Result<(), Refusal> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let dir = self
+            .scratch
+            .join(format!("verify-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&dir).map_err(Error::file("creating", &dir))?;
+        let compared = self.compare_in(&dir, report);
+        let removed = std::fs::remove_dir_all(&dir).map_err(Error::file("removing", &dir));
+        compared?;
+        Ok(removed?)
+    }
+
+    fn compare_in(&self, dir: &Path, report: &mut Report) -> Result<(), Error> {
+        let spaces = self.fold.spaces();
+        let limits = Settings::default().store;
+        Store::build(dir, StoreId([0; 16]), spaces, &limits)?;
+        let (replayed, _) = Store::open(dir, spaces, &limits)?;
+        if self.tail > Position(0) {
+            let behind: Vec<(Space, Position)> =
+                spaces.iter().map(|space| (*space, Position(0))).collect();
+            let all = (Position(1), self.tail);
+            replay::fold_range(self.rows, &replayed, self.fold, &behind, all.0, all.1)?;
+        }
+        for space in spaces {
+            compare_space(self.rows, &replayed, *space, report)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the first row in which a view and its replay differ.
+fn compare_space(
+    live: &dyn Rows,
+    replayed: &dyn Rows,
+    space: Space,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut differs = |key: &[u8], how: &str| {
+        let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        report.find(
+            None,
+            "view",
+            format!("{} row {hex} {how}; run `lored rebuild`", space.name()),
+        );
+    };
+    let end = [u8::MAX];
+    let mut found = false;
+    live.scan(space, &[], &end, Direction::Forward, &mut |key, value| {
+        let how = match replayed.get(space, key)? {
+            Some(other) if other == *value => return Ok(ControlFlow::Continue(())),
+            Some(_) => "differs from its replay",
+            None => "has no cause in the log",
+        };
+        found = true;
+        differs(key, how);
+        Ok(ControlFlow::Break(()))
+    })?;
+    if found {
+        return Ok(());
+    }
+    replayed.scan(space, &[], &end, Direction::Forward, &mut |key, _| {
+        if live.get(space, key)?.is_none() {
+            differs(key, "is missing");
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}

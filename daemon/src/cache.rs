@@ -1,0 +1,133 @@
+//! What was derived from events and can be derived again: bounded by bytes, least recently used
+//! goes first.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::log::{Hash, Position};
+
+/// What an entry is derived from: an event, and the hash of whatever else went in.
+pub type Key = (Position, Hash);
+
+/// Derived values of any type, shared by all rooms.
+pub struct Cache {
+    inner: Mutex<Inner>,
+    bytes_max: usize,
+}
+
+#[derive(Default)]
+struct Inner {
+    entries: HashMap<Key, Entry>,
+    /// Keys by last use, oldest first.
+    uses: BTreeMap<u64, Key>,
+    next_use: u64,
+    bytes: usize,
+}
+
+struct Entry {
+    value: Arc<dyn Any + Send + Sync>,
+    bytes: usize,
+    last_use: u64,
+}
+
+impl Cache {
+    /// An empty cache of at most `bytes_max`.
+    #[must_use]
+    pub fn new(bytes_max: usize) -> Self {
+        Self {
+            inner: Mutex::default(),
+            bytes_max,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Every change below is complete before anything could panic.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value under a key, if it is there and of this type.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self, key: &Key) -> Option<Arc<T>> {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let entry = inner.entries.get_mut(key)?;
+        inner.uses.remove(&entry.last_use);
+        entry.last_use = inner.next_use;
+        inner.uses.insert(inner.next_use, *key);
+        inner.next_use += 1;
+        Arc::clone(&entry.value).downcast().ok()
+    }
+
+    /// Keeps a value of about `bytes`; one larger than a quarter of the cache is not kept.
+    pub fn put<T: Send + Sync + 'static>(&self, key: Key, value: Arc<T>, bytes: usize) {
+        if bytes > self.bytes_max / 4 {
+            return;
+        }
+        let mut inner = self.lock();
+        inner.remove(&key);
+        let last_use = inner.next_use;
+        inner.next_use += 1;
+        inner.uses.insert(last_use, key);
+        inner.bytes += bytes;
+        inner.entries.insert(
+            key,
+            Entry {
+                value,
+                bytes,
+                last_use,
+            },
+        );
+        while inner.bytes > self.bytes_max
+            && let Some((_, oldest)) = inner.uses.first_key_value()
+        {
+            let oldest = *oldest;
+            inner.remove(&oldest);
+        }
+    }
+
+    /// Lets go of everything: called when the daemon has been idle.
+    pub fn clear(&self) {
+        *self.lock() = Inner::default();
+    }
+
+    /// Bytes held, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+}
+
+impl Inner {
+    fn remove(&mut self, key: &Key) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.uses.remove(&entry.last_use);
+            self.bytes -= entry.bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least recently used go first, bytes stay under the limit, other types are no hit.
+    #[test]
+    fn the_least_recently_used_goes_first() {
+        let cache = Cache::new(100);
+        let key = |n| (Position(n), Hash::default());
+        for n in 0..4 {
+            cache.put(key(n), Arc::new(n), 25);
+        }
+        assert_eq!(cache.get::<u64>(&key(0)).as_deref(), Some(&0));
+        cache.put(key(4), Arc::new(4_u64), 25);
+        assert_eq!(cache.get::<u64>(&key(1)), None);
+        assert_eq!(cache.get::<u64>(&key(0)).as_deref(), Some(&0));
+        assert_eq!(cache.get::<String>(&key(0)), None);
+        cache.put(key(5), Arc::new(5_u64), 26);
+        assert_eq!(cache.get::<u64>(&key(5)), None, "too large to keep");
+        assert_eq!(cache.bytes(), 100);
+        cache.clear();
+        assert_eq!(cache.bytes(), 0);
+    }
+}

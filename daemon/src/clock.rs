@@ -1,0 +1,101 @@
+//! The one place that reads time and randomness, so that tests can fix both.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Microseconds since 1970-01-01 UTC.
+pub type Micros = u64;
+
+/// Time and randomness, real or fixed.
+#[derive(Debug, Default)]
+pub enum Clock {
+    /// The system's.
+    #[default]
+    System,
+    /// For tests: each reading is one microsecond after the last, and the "random" bytes follow
+    /// from a seed.
+    Fixed {
+        /// The next reading.
+        now: AtomicU64,
+        /// State of the seeded generator.
+        seed: Mutex<u64>,
+    },
+}
+
+impl Clock {
+    /// A clock for tests that starts at `now`.
+    #[must_use]
+    pub fn fixed(now: Micros, seed: u64) -> Self {
+        Self::Fixed {
+            now: AtomicU64::new(now),
+            seed: Mutex::new(seed),
+        }
+    }
+
+    /// The time now. The log keeps it from running backwards, not the clock.
+    #[must_use]
+    pub fn now(&self) -> Micros {
+        match self {
+            Self::System => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_micros().try_into().unwrap_or(u64::MAX)),
+            Self::Fixed { now, .. } => now.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// Moves a fixed clock forward; the system's cannot be moved.
+    pub fn advance(&self, micros: Micros) {
+        if let Self::Fixed { now, .. } = self {
+            now.fetch_add(micros, Ordering::Relaxed);
+        }
+    }
+
+    /// Random bytes.
+    ///
+    /// # Panics
+    /// When the system has no randomness to give: nothing may be recorded unsalted.
+    #[must_use]
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        match self {
+            Self::System => {
+                getrandom::fill(&mut bytes).expect("the system gives random bytes");
+            }
+            Self::Fixed { seed, .. } => {
+                let mut state = seed
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                for byte in &mut bytes {
+                    // SplitMix64 (Steele, Lea, Flood 2014).
+                    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                    let mut z = *state;
+                    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                    *byte = (z ^ (z >> 31)) as u8;
+                }
+            }
+        }
+        bytes
+    }
+}
+
+/// A time as RFC 3339 in UTC, with microseconds.
+///
+/// ```
+/// assert_eq!(lored::clock::format_time(1_700_000_000_000_001), "2023-11-14T22:13:20.000001Z");
+/// ```
+#[must_use]
+pub fn format_time(time: Micros) -> String {
+    i64::try_from(time)
+        .ok()
+        .and_then(|micros| jiff::Timestamp::from_microsecond(micros).ok())
+        .map_or_else(|| time.to_string(), |time| format!("{time:.6}"))
+}
+
+/// Reads an RFC 3339 time with an offset or `Z`; `None` when it is none or lies before 1970.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<Micros> {
+    let time: jiff::Timestamp = text.trim().parse().ok()?;
+    time.as_microsecond().try_into().ok()
+}

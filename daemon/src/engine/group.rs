@@ -1,0 +1,188 @@
+//! One group of commands, from decision to a batch: pure, so that it is tested without threads.
+
+use std::sync::Arc;
+
+use super::{Command, Decide, Fold, KeyClaim, Outcome, Tail, replay};
+use crate::clock::Micros;
+use crate::error::{Code, Refusal};
+use crate::log::index::{self, KeyUse};
+use crate::log::{Actor, KeyMark, LOG, Log, Position, RecordBuilder, Stamped};
+use crate::store::{Changes, Rows, RowsMut, Transaction};
+
+/// A command with who asks and under which key.
+pub(super) struct Request {
+    pub command: Box<dyn Command>,
+    pub actor: Arc<Actor>,
+    pub key: Option<KeyClaim>,
+}
+
+/// The commands decided since the last commit.
+#[derive(Default)]
+pub(super) struct Group {
+    changes: Changes,
+    records: RecordBuilder,
+    events: Vec<Arc<Stamped>>,
+    /// Bytes of events.
+    pub bytes: usize,
+    /// The end of the log once this group is committed.
+    pub tail: Tail,
+}
+
+impl Group {
+    /// An empty group after `tail`.
+    pub fn after(tail: Tail) -> Self {
+        Self {
+            tail,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a commit would write anything.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Everything to commit.
+    pub fn into_changes(self, base: &dyn Rows, fold: &dyn Fold) -> Changes {
+        let mut tx = Transaction::resume(base, self.changes);
+        for &space in fold.spaces() {
+            replay::mark(&mut tx, space, self.tail.position);
+        }
+        for (key, record) in self.records.finish() {
+            tx.put(LOG, &key.to_bytes(), &record);
+        }
+        tx.into_changes()
+    }
+
+    /// Decides one command over `base` and what this group changed so far. A refused or failed one
+    /// leaves no trace.
+    pub fn decide(
+        &mut self,
+        base: &dyn Rows,
+        fold: &dyn Fold,
+        now: Micros,
+        durable: bool,
+        request: &mut Request,
+    ) -> Result<Outcome, Refusal> {
+        let mut tx = Transaction::resume(base, std::mem::take(&mut self.changes));
+        tx.savepoint();
+        let result = self.decide_in(&mut tx, fold, now, request);
+        if result.is_err() {
+            tx.roll_back();
+        }
+        self.changes = tx.into_changes();
+        let (event, replayed) = result?;
+        Ok(Outcome {
+            event,
+            replayed,
+            durable,
+        })
+    }
+
+    fn decide_in(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        fold: &dyn Fold,
+        now: Micros,
+        request: &mut Request,
+    ) -> Result<(Arc<Stamped>, bool), Refusal> {
+        if let Some(claim) = &request.key
+            && let Some(used) = index::get_key(tx, &claim.hash)?
+        {
+            return self.replay(tx, claim, &used).map(|event| (event, true));
+        }
+        // The log's time never runs backwards, whatever the clock does.
+        let now = now.max(self.tail.time);
+        let new = request.command.decide(&Decide {
+            rows: tx,
+            now,
+            actor: &request.actor,
+        })?;
+        let count = new.len();
+        let bytes: usize = new
+            .iter()
+            .map(|event| event.body.bytes.len() + event.fact.len() + 512)
+            .sum();
+        let first = Position(self.tail.position.0 + 1);
+        let record = self.records.place(first, bytes);
+        let mut tail = self.tail;
+        let mut stamped = Vec::with_capacity(count);
+        for (at, event) in new.into_iter().enumerate() {
+            let last = at + 1 == count;
+            let key = request.key.as_ref().filter(|_| last);
+            let event = Stamped::stamp(
+                event,
+                &tail.link,
+                Position(tail.position.0 + 1),
+                now,
+                &request.actor,
+                key.map(|claim| {
+                    let mark = KeyMark {
+                        hash: claim.hash,
+                        body: claim.body,
+                    };
+                    (claim.text.clone(), mark)
+                }),
+            );
+            tail = Tail {
+                position: event.position(),
+                link: event.link,
+                time: now,
+            };
+            fold.apply(tx, &event, record)?;
+            stamped.push(Arc::new(event));
+        }
+        let Some(reply_from) = stamped.last().map(Arc::clone) else {
+            return Err(Refusal::new(
+                Code::Internal,
+                "a command decided on no event",
+            ));
+        };
+        for event in &stamped {
+            self.records.push(event);
+        }
+        self.events.append(&mut stamped);
+        self.tail = tail;
+        self.bytes += bytes;
+        Ok((reply_from, false))
+    }
+
+    /// The first reply again, or why not.
+    fn replay(
+        &self,
+        tx: &Transaction<'_>,
+        claim: &KeyClaim,
+        used: &KeyUse,
+    ) -> Result<Arc<Stamped>, Refusal> {
+        if used.body != claim.body {
+            return Err(Refusal::new(
+                Code::KeyReused,
+                format!(
+                    "the key {:?} was already used for another call, recorded at position {}",
+                    claim.text, used.position
+                ),
+            )
+            .hint("Use a new key for a new call; repeat a call with exactly the same arguments."));
+        }
+        let in_group = self
+            .events
+            .iter()
+            .find(|event| event.position() == used.position);
+        let event = match in_group {
+            Some(event) => Arc::clone(event),
+            None => Arc::new(Log::new(tx).event(used.record, used.position)?),
+        };
+        if event.payload.is_none() {
+            return Err(Refusal::new(
+                Code::NotFound,
+                format!(
+                    "the call with the key {:?} was recorded at position {} and its content has \
+                     been forgotten on purpose",
+                    claim.text, used.position
+                ),
+            )
+            .hint("Use a new key to record it anew."));
+        }
+        Ok(event)
+    }
+}

@@ -1,0 +1,158 @@
+//! The write side: one writer that decides, appends, folds and commits a group at a time, a second
+//! thread that syncs, and the last durable state for readers.
+//!
+//! A command waits in a bounded queue; the writer decides it against the rows as every earlier
+//! command left them, stamps its events, folds them into the views, and commits the whole group as
+//! one batch. Only when the sync has returned is the state published and are the callers answered.
+
+mod group;
+mod handle;
+mod health;
+mod open;
+pub mod replay;
+mod sync;
+mod writer;
+
+use std::sync::Arc;
+
+pub use handle::{Engine, Write};
+pub use health::{Health, WriteState};
+pub use open::{DataFolder, OpenError, Opened};
+
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::{Actor, Hash, NewEvent, Position, RecordKey, Stamped};
+use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
+
+/// What folds events into rows: the sum of all views and of the log's own index.
+pub trait Fold: Send + Sync {
+    /// The spaces whose rows [`Self::apply`] makes, each with the name of its version.
+    fn spaces(&self) -> &'static [Space];
+
+    /// Folds one event. Pure: rows follow from events alone.
+    ///
+    /// # Errors
+    /// [`Error`] when a row cannot be read or the event does not decode.
+    fn apply(
+        &self,
+        rows: &mut dyn RowsMut,
+        event: &Stamped,
+        record: RecordKey,
+    ) -> Result<(), Error>;
+}
+
+/// What a command may look at.
+pub struct Decide<'d> {
+    /// The rows as every earlier command left them.
+    pub rows: &'d dyn Rows,
+    /// The time the events will have.
+    pub now: Micros,
+    /// Who asks.
+    pub actor: &'d Actor,
+}
+
+/// Something a caller wants to happen. Prepared in parallel, decided by the writer.
+pub trait Command: Send {
+    /// Decides: the events that happen, or why not. The reply is made from the last event.
+    ///
+    /// # Errors
+    /// The [`Refusal`] that the caller gets; nothing is recorded then.
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal>;
+}
+
+/// An idempotency key and what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyClaim {
+    /// The key as given, up to 256 bytes.
+    pub text: String,
+    /// SHA-256 of uid, agent and key.
+    pub hash: Hash,
+    /// SHA-256 of the operation's name and its canonical arguments.
+    pub body: Hash,
+}
+
+impl KeyClaim {
+    /// Claims `text` for this actor and body.
+    #[must_use]
+    pub fn new(text: &str, actor: &Actor, body: Hash) -> Self {
+        let mut bytes = actor.uid.to_be_bytes().to_vec();
+        bytes.push(0);
+        bytes.extend(actor.agent.as_bytes());
+        bytes.push(0);
+        bytes.extend(text.as_bytes());
+        Self {
+            text: text.to_owned(),
+            hash: Hash::of(&bytes),
+            body,
+        }
+    }
+}
+
+/// What a write came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The event that the reply is made from.
+    pub event: Arc<Stamped>,
+    /// Whether it was recorded by an earlier call with the same key.
+    pub replayed: bool,
+    /// Whether the answer waited for the sync.
+    pub durable: bool,
+}
+
+/// The state that readers see: everything in it is as durable as the config promises.
+pub struct Published {
+    /// The rows.
+    pub snapshot: Snapshot,
+    /// The last event in them.
+    pub tail: Tail,
+}
+
+/// The end of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Tail {
+    /// Position of the last event; 0 for an empty log.
+    pub position: Position,
+    /// Its link; zeros for an empty log.
+    pub link: Hash,
+    /// Its time.
+    pub time: Micros,
+}
+
+/// How the engine works. Every limit has its name, unit and default in the config.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Answer only after the sync; otherwise after the commit.
+    pub durable: bool,
+    /// Bytes of commands that may wait, beyond which callers wait.
+    pub queue_bytes_max: usize,
+    /// Commands in one group.
+    pub group_commands_max: usize,
+    /// Bytes of events in one group.
+    pub group_bytes_max: usize,
+    /// How long a group waits for callers of the last one, in microseconds.
+    pub linger_us_max: u64,
+    /// Free space under which writes are refused, in bytes.
+    pub disk_free_bytes_min: u64,
+    /// Kept allocated, to have room to recover in, in bytes.
+    pub reserve_bytes: u64,
+    /// Idle time after which memtables are flushed, in milliseconds.
+    pub settle_idle_ms: u64,
+    /// The storage engine's limits.
+    pub store: crate::store::Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            durable: true,
+            queue_bytes_max: 64 << 20,
+            group_commands_max: 1024,
+            group_bytes_max: 4 << 20,
+            linger_us_max: 150,
+            disk_free_bytes_min: 64 << 20,
+            reserve_bytes: 8 << 20,
+            settle_idle_ms: 5_000,
+            store: crate::store::Limits::default(),
+        }
+    }
+}

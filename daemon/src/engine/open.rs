@@ -1,0 +1,388 @@
+//! From a folder to a running engine: creation, look-first recovery, the head's proof, views that
+//! are behind or ahead.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::handle::Engine;
+use super::health::{Health, WriteState};
+use super::replay;
+use super::sync::{self, Finisher};
+use super::writer::Writer;
+use super::{Fold, Published, Settings, Tail};
+use crate::clock::Clock;
+use crate::log::{INDEX, LOG, Log, Position, record_positions};
+use crate::store::head::{self, DurableHead, Head};
+use crate::store::recovery::{self, Damage, Look, Site, Verdict};
+use crate::store::reserve::Reserve;
+use crate::store::{Error, Space, Store, StoreId, creation};
+
+/// How long readers may hold the old store while it is reopened.
+const DRAIN_MAX: Duration = Duration::from_secs(10);
+
+/// The files of one data folder.
+#[derive(Clone, Debug)]
+pub struct DataFolder {
+    /// The data folder.
+    pub data: PathBuf,
+}
+
+impl DataFolder {
+    /// The store's folder.
+    #[must_use]
+    pub fn store(&self) -> PathBuf {
+        self.data.join("store")
+    }
+
+    /// The durable head, outside the store's folder.
+    #[must_use]
+    pub fn head(&self) -> PathBuf {
+        self.data.join("head")
+    }
+
+    /// Large bodies.
+    #[must_use]
+    pub fn blobs(&self) -> PathBuf {
+        self.data.join("blobs")
+    }
+
+    /// Copies of damaged journals.
+    #[must_use]
+    pub fn damaged(&self) -> PathBuf {
+        self.data.join("damaged")
+    }
+
+    /// Where a verification folds the log anew.
+    #[must_use]
+    pub fn scratch(&self) -> PathBuf {
+        self.data.join("scratch")
+    }
+}
+
+/// Why the engine did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// The head file names events, and the store is gone.
+    #[error(
+        "the store {store:?} is missing, though {head:?} says that it held {position} events; put \
+         it back, or run `lored repair --accept-head` to begin anew"
+    )]
+    Vanished {
+        /// Where the store should be.
+        store: PathBuf,
+        /// The head file.
+        head: PathBuf,
+        /// What it records.
+        position: u64,
+    },
+    /// Making the store failed; nothing is left behind.
+    #[error(transparent)]
+    Creation(#[from] creation::Error<Error>),
+    /// The head file cannot be written.
+    #[error(transparent)]
+    Head(#[from] head::Error),
+    /// Looking at the journal failed.
+    #[error(transparent)]
+    Recovery(#[from] recovery::Error),
+    /// What looking found could not be settled.
+    #[error(transparent)]
+    Settle(#[from] recovery::SettleError),
+    /// A thread could not be started, or a folder not be read.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+}
+
+/// Every space of a store: the log's own and the folds'.
+pub(super) fn spaces(fold: &dyn Fold) -> Vec<Space> {
+    let mut spaces = vec![LOG, INDEX];
+    spaces.extend(fold.spaces().iter().filter(|space| **space != INDEX));
+    spaces
+}
+
+/// A store that was opened and looked at, before any thread runs.
+pub struct Opened {
+    /// The store.
+    pub store: Store,
+    /// The end of its log.
+    pub tail: Tail,
+    /// The head file, where one may be written.
+    pub head: Option<Head>,
+    /// Why writes are refused, if they are.
+    pub damage: Option<String>,
+}
+
+impl Opened {
+    /// Opens the store in `folder`, making it when there is none; recovers and proves it.
+    ///
+    /// # Errors
+    /// [`OpenError`] when nothing can be served. Damage is no error: it is in [`Opened::damage`].
+    pub fn open(
+        folder: &DataFolder,
+        fold: &dyn Fold,
+        settings: &Settings,
+        clock: &Clock,
+    ) -> Result<Self, OpenError> {
+        let dir = folder.store();
+        let spaces = spaces(fold);
+        creation::sweep(&dir)?;
+        if !dir.exists() {
+            create(folder, &spaces, settings, clock)?;
+        }
+        let id = Store::identify(&dir)?;
+        let head = Head::open(&folder.head(), id.0);
+        let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
+        let look = look(folder, recorded, clock)?;
+        let (store, _) = Store::open(&dir, &spaces, &settings.store)?;
+        let last = tail_of(&store)?.position;
+        let mut damage = match store.settle_look(look, last.0)? {
+            Verdict::Clean => None,
+            Verdict::TornTail(cut) => {
+                tracing::info!(?cut, "an unfinished last write was cut off");
+                None
+            }
+            Verdict::Damage(found) => Some(told(&found)),
+        };
+        if damage.is_some() {
+            // Rows of the log may be gone whose views were flushed long ago.
+            replay::clear(&store, fold)?;
+        }
+        replay::catch_up(&store, fold)?;
+        let tail = tail_of(&store)?;
+        let head = match head {
+            Ok((head, recorded)) => {
+                damage = damage.or(prove(&store, tail, recorded)?);
+                Some(head)
+            }
+            Err(head::Error::Missing(_)) if tail.position == Position(0) => {
+                Some(Head::create(&folder.head(), id.0, durable(tail))?)
+            }
+            Err(error) => {
+                damage = Some(format!(
+                    "{error}; run `lored repair --accept-head` once `lored verify` has shown that \
+                     nothing is missing"
+                ));
+                None
+            }
+        };
+        Ok(Self {
+            store,
+            tail,
+            // A head that the log does not reach is kept as it is: it is the proof.
+            head: head.filter(|_| damage.is_none()),
+            damage,
+        })
+    }
+
+    /// Starts the writer and the sync thread.
+    ///
+    /// # Errors
+    /// When the system starts no thread.
+    pub fn start(
+        self,
+        folder: DataFolder,
+        fold: Arc<dyn Fold>,
+        settings: &Settings,
+        clock: Arc<Clock>,
+    ) -> Result<Engine, OpenError> {
+        let health = Health::default();
+        if let Some(reason) = self.damage {
+            tracing::error!(%reason, "writes are refused");
+            health.set(WriteState::Damaged { reason });
+        }
+        hold_reserve(&folder, settings);
+        let finisher = Arc::new(Finisher::new(self.head));
+        let published = finisher.published.subscribe();
+        let store_id = self.store.id();
+        finisher.open(self.store.clone(), self.tail);
+        let room_units = (settings.queue_bytes_max / 1024).max(64);
+        let (queue, jobs) = channel();
+        let (groups, committed) = channel();
+        let writer = Writer {
+            store: Some(self.store),
+            folder,
+            fold,
+            clock: Arc::clone(&clock),
+            settings: settings.clone(),
+            health: health.clone(),
+            finisher: Arc::clone(&finisher),
+            queue: jobs,
+            sync: groups,
+            tail: self.tail,
+        };
+        let settle_idle = Duration::from_millis(settings.settle_idle_ms);
+        let synced = queue.clone();
+        let threads = vec![
+            std::thread::Builder::new()
+                .name("writer".to_owned())
+                .spawn(move || writer.run())?,
+            std::thread::Builder::new()
+                .name("sync".to_owned())
+                .spawn(move || sync::run(&committed, &synced, &finisher, settle_idle))?,
+        ];
+        Ok(Engine {
+            queue,
+            room: Arc::new(Semaphore::new(room_units)),
+            room_units,
+            published,
+            health,
+            clock,
+            store_id,
+            durable: settings.durable,
+            threads,
+        })
+    }
+}
+
+/// Looks at the journals before the engine opens, and truncates, them.
+fn look(
+    folder: &DataFolder,
+    recorded: Option<DurableHead>,
+    clock: &Clock,
+) -> Result<Look, recovery::Error> {
+    let (engine, damaged) = (Store::engine_dir(&folder.store()), folder.damaged());
+    let site = Site {
+        store: &engine,
+        damaged: &damaged,
+        unix_seconds: clock.now() / 1_000_000,
+    };
+    recovery::look(&site, recorded.map(|head| head.position), |item| {
+        record_positions(item.key, item.value)
+    })
+}
+
+/// What a person is told about damage.
+fn told(found: &[Damage]) -> String {
+    let sentences: Vec<String> = found.iter().map(Damage::to_string).collect();
+    sentences.join("; ")
+}
+
+fn create(
+    folder: &DataFolder,
+    spaces: &[Space],
+    settings: &Settings,
+    clock: &Clock,
+) -> Result<(), OpenError> {
+    // A head of an empty store is what a kill between the two steps below leaves.
+    match Head::peek(&folder.head()) {
+        Ok(recorded) if recorded.position > 0 => {
+            return Err(OpenError::Vanished {
+                store: folder.store(),
+                head: folder.head(),
+                position: recorded.position,
+            });
+        }
+        Ok(_) | Err(_) => {}
+    }
+    let id = StoreId(clock.random());
+    creation::create(&folder.store(), |dir| {
+        Store::build(dir, id, spaces, &settings.store)?;
+        Head::create(&folder.head(), id.0, durable(Tail::default())).map_err(|error| {
+            Error::File {
+                what: "creating",
+                path: folder.head(),
+                source: std::io::Error::other(error),
+            }
+        })?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn durable(tail: Tail) -> DurableHead {
+    DurableHead {
+        position: tail.position.0,
+        link: tail.link.0,
+    }
+}
+
+/// The end of the log in a store.
+pub(super) fn tail_of(store: &Store) -> Result<Tail, Error> {
+    Ok(Log::new(store)
+        .last()?
+        .map_or_else(Tail::default, |last| Tail {
+            position: last.position(),
+            link: last.link,
+            time: last.header.time,
+        }))
+}
+
+/// Whether the log reaches the recorded head, with the recorded link there; if not, what is missing.
+fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<String>, Error> {
+    if recorded.position == 0 {
+        return Ok(None);
+    }
+    if tail.position.0 < recorded.position {
+        return Ok(Some(format!(
+            "positions {} to {} were acknowledged and are missing from the log",
+            tail.position.0 + 1,
+            recorded.position
+        )));
+    }
+    let at_head = Log::new(store).at(Position(recorded.position))?;
+    Ok(match at_head {
+        Some(event) if event.link.0 == recorded.link => None,
+        _ => Some(format!(
+            "the event at position {} is not the one that was acknowledged",
+            recorded.position
+        )),
+    })
+}
+
+fn hold_reserve(folder: &DataFolder, settings: &Settings) {
+    if let Err(error) = Reserve::new(&folder.data, settings.reserve_bytes).take() {
+        tracing::warn!(%error, "no space could be reserved for recovery from a full disk");
+    }
+}
+
+/// Opens the store anew within the process, after the disk was full: every handle of the old one
+/// goes first, for the lock.
+pub(super) fn reopen(
+    folder: &DataFolder,
+    fold: &dyn Fold,
+    settings: &Settings,
+    finisher: &Finisher,
+) -> Result<(Store, Tail), OpenError> {
+    finisher.close();
+    let dir = folder.store();
+    let deadline = Instant::now() + DRAIN_MAX;
+    let store = loop {
+        match Store::open(&dir, &spaces(fold), &settings.store) {
+            Ok((store, _)) => break store,
+            Err(Error::Locked(_)) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
+    replay::catch_up(&store, fold)?;
+    let tail = tail_of(&store)?;
+    finisher.open(store.clone(), tail);
+    hold_reserve(folder, settings);
+    Ok((store, tail))
+}
+
+impl Finisher {
+    /// Serves this store's state from now on.
+    pub(super) fn open(&self, store: Store, tail: Tail) {
+        let state = Published {
+            snapshot: store.snapshot(),
+            tail,
+        };
+        self.hold(Some(store));
+        self.record_head(tail);
+        self.publish(state);
+    }
+
+    /// Lets go of the store; readers wait until it is opened again.
+    fn close(&self) {
+        self.hold(None);
+        self.published.send_replace(None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Making groups durable: sync, publish, note the head, answer; and the thread that does so while
+//! the writer prepares the next group.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{oneshot, watch};
+
+use super::writer::Message;
+use super::{Outcome, Published, Tail};
+use crate::error::Refusal;
+use crate::store::head::{DurableHead, Head};
+use crate::store::{Error, Store};
+
+/// How often the head file itself is synced, and idleness looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Who waits, and for what answer once the group is durable.
+pub(super) struct Answer {
+    pub to: oneshot::Sender<Result<Outcome, Refusal>>,
+    pub with: Result<Outcome, Refusal>,
+}
+
+/// A committed group.
+pub(super) struct Committed {
+    pub store: Store,
+    pub state: Published,
+    pub answers: Vec<Answer>,
+}
+
+/// What both threads use to finish a group.
+pub(super) struct Finisher {
+    pub published: watch::Sender<Option<Arc<Published>>>,
+    head: Mutex<Option<Head>>,
+    head_dirty: AtomicBool,
+    /// Memtables hold something.
+    unsettled: AtomicBool,
+    /// Committed and answered, not yet synced: relaxed durability only.
+    unsynced: AtomicBool,
+    last_group: Mutex<Instant>,
+    /// The open store, for chores; empty while it is reopened.
+    store: Mutex<Option<Store>>,
+}
+
+impl Finisher {
+    /// Publishes nothing yet. Without a head (broken, and not accepted) none is written.
+    pub fn new(head: Option<Head>) -> Self {
+        Self {
+            published: watch::Sender::new(None),
+            head: Mutex::new(head),
+            head_dirty: AtomicBool::new(false),
+            unsettled: AtomicBool::new(false),
+            unsynced: AtomicBool::new(false),
+            last_group: Mutex::new(Instant::now()),
+            store: Mutex::new(None),
+        }
+    }
+
+    /// Syncs, publishes, notes the head and answers. On failure gives the answers back unsent.
+    pub fn finish(&self, group: Committed) -> Result<(), (Error, Vec<Answer>)> {
+        if let Err(error) = group.store.sync() {
+            return Err((error, group.answers));
+        }
+        self.record_head(group.state.tail);
+        self.publish(group.state);
+        answer(group.answers);
+        Ok(())
+    }
+
+    /// Makes a state the one that readers see.
+    pub fn publish(&self, state: Published) {
+        self.published.send_replace(Some(Arc::new(state)));
+        self.unsettled.store(true, Ordering::Relaxed);
+        *lock(&self.last_group) = Instant::now();
+    }
+
+    /// Notes how far the log is durable.
+    pub fn record_head(&self, tail: Tail) {
+        let Some(head) = &mut *lock(&self.head) else {
+            return;
+        };
+        let durable = DurableHead {
+            position: tail.position.0,
+            link: tail.link.0,
+        };
+        match head.record(durable) {
+            Ok(()) => self.head_dirty.store(true, Ordering::Relaxed),
+            // The log is whole without it; only the proof of the last second is missing.
+            Err(error) => tracing::warn!(%error, "the head file was not written"),
+        }
+    }
+
+    /// Syncs the head file if it changed.
+    pub fn sync_head(&self) {
+        if self.head_dirty.swap(false, Ordering::Relaxed)
+            && let Some(head) = &*lock(&self.head)
+            && let Err(error) = head.sync()
+        {
+            self.head_dirty.store(true, Ordering::Relaxed);
+            tracing::warn!(%error, "the head file was not synced");
+        }
+    }
+
+    /// Which store the chores are for.
+    pub fn hold(&self, store: Option<Store>) {
+        *lock(&self.store) = store;
+    }
+
+    /// Leaves the sync to the next tick.
+    pub fn sync_later(&self) {
+        self.unsynced.store(true, Ordering::Relaxed);
+    }
+
+    /// What is done once a second, between groups.
+    fn tick(&self, settle_idle: Duration) -> Result<(), Error> {
+        self.sync_head();
+        let Some(store) = lock(&self.store).clone() else {
+            return Ok(());
+        };
+        if self.unsynced.swap(false, Ordering::Relaxed) {
+            // What is published now was committed before, so this sync covers it.
+            let tail = self.published.borrow().as_ref().map(|state| state.tail);
+            store.sync()?;
+            tail.into_iter().for_each(|tail| self.record_head(tail));
+        }
+        if lock(&self.last_group).elapsed() >= settle_idle
+            && self.unsettled.swap(false, Ordering::Relaxed)
+            && let Err(error) = store.settle()
+        {
+            tracing::warn!(%error, "memtables were not flushed while idle");
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends every answer; a caller that has gone is no fault.
+pub(super) fn answer(answers: Vec<Answer>) {
+    for Answer { to, with } in answers {
+        let _ = to.send(with);
+    }
+}
+
+/// Runs until the writer hangs up: one group after the other, and small chores in between.
+pub(super) fn run(
+    groups: &Receiver<Committed>,
+    writer: &Sender<Message>,
+    finisher: &Finisher,
+    settle_idle: Duration,
+) {
+    let mut next_tick = Instant::now() + TICK;
+    loop {
+        let wait = next_tick.saturating_duration_since(Instant::now());
+        match groups.recv_timeout(wait) {
+            Ok(group) => {
+                let result = finisher.finish(group);
+                if writer.send(Message::Synced(result.err())).is_err() {
+                    return;
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if Instant::now() >= next_tick {
+            next_tick = Instant::now() + TICK;
+            if let Err(error) = finisher.tick(settle_idle) {
+                let _ = writer.send(Message::Synced(Some((error, Vec::new()))));
+            }
+        }
+    }
+}

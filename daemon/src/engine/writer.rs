@@ -1,0 +1,342 @@
+//! The one thread that owns the write side.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::group::{Group, Request};
+use super::health::{Health, WriteState};
+use super::open::{DataFolder, reopen};
+use super::sync::{Answer, Committed, Finisher, answer};
+use super::{Fold, Outcome, Published, Settings, Tail};
+use crate::clock::Clock;
+use crate::error::{Code, Refusal};
+use crate::store::reserve::{self, Reserve};
+use crate::store::{Error, Store};
+
+/// How often a full disk is looked at again.
+const FULL_POLL: Duration = Duration::from_millis(200);
+
+/// A request in the queue.
+pub(super) struct Job {
+    pub request: Request,
+    pub reply: oneshot::Sender<Result<Outcome, Refusal>>,
+    /// The room it takes in the queue, given back when it is decided.
+    pub _room: OwnedSemaphorePermit,
+}
+
+/// What the writer is woken by.
+pub(super) enum Message {
+    /// A command.
+    Write(Box<Job>),
+    /// The sync thread has finished a group, or failed to.
+    Synced(Option<(Error, Vec<Answer>)>),
+    /// Finish what is queued and end.
+    Stop,
+}
+
+/// The writer's own state.
+pub(super) struct Writer {
+    /// `None` only while a full disk is waited out.
+    pub store: Option<Store>,
+    pub folder: DataFolder,
+    pub fold: Arc<dyn Fold>,
+    pub clock: Arc<Clock>,
+    pub settings: Settings,
+    pub health: Health,
+    pub finisher: Arc<Finisher>,
+    pub queue: Receiver<Message>,
+    pub sync: Sender<Committed>,
+    pub tail: Tail,
+}
+
+/// What is being gathered for the next commit.
+struct Open {
+    group: Group,
+    answers: Vec<Answer>,
+    since: Instant,
+}
+
+impl Writer {
+    /// Serves the queue until told to stop.
+    pub fn run(mut self) {
+        let mut syncing = false;
+        let mut stopping = false;
+        let mut last_callers = 0;
+        let mut open = self.open_group();
+        let mut ready: VecDeque<Message> = VecDeque::new();
+        loop {
+            let wait = self.wait_for(&open, syncing, stopping, last_callers);
+            match self.next(&mut ready, wait) {
+                Some(Message::Write(job)) => self.take(*job, &mut open),
+                Some(Message::Synced(result)) => {
+                    syncing = false;
+                    if let Some((error, mut answers)) = result {
+                        answers.append(&mut open.answers);
+                        open = self.fail(&error, answers);
+                    }
+                }
+                Some(Message::Stop) => stopping = true,
+                None if stopping && open.answers.is_empty() && !syncing => break,
+                None => {}
+            }
+            if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, last_callers)
+            {
+                last_callers = open.answers.len();
+                let full = std::mem::replace(&mut open, self.open_group());
+                // Alone and nothing waiting: syncing here saves a lone caller two thread hops.
+                let alone = last_callers == 1 && ready.is_empty();
+                match self.commit(full, alone) {
+                    Ok(handed_over) => {
+                        syncing = handed_over;
+                        open.group = Group::after(self.tail);
+                    }
+                    Err((error, answers)) => open = self.fail(&error, answers),
+                }
+            }
+        }
+        self.finisher.sync_head();
+    }
+
+    fn open_group(&self) -> Open {
+        Open {
+            group: Group::after(self.tail),
+            answers: Vec::new(),
+            since: Instant::now(),
+        }
+    }
+
+    /// How long to wait for the next message: `None` is for ever.
+    fn wait_for(
+        &self,
+        open: &Open,
+        syncing: bool,
+        stopping: bool,
+        last_callers: usize,
+    ) -> Option<Duration> {
+        if syncing {
+            return None;
+        }
+        if !open.answers.is_empty() {
+            return Some(self.linger_left(open, last_callers));
+        }
+        stopping.then_some(Duration::ZERO)
+    }
+
+    /// What is left of the time that a group waits for the callers of the last one. A lone caller
+    /// never waits.
+    fn linger_left(&self, open: &Open, last_callers: usize) -> Duration {
+        if open.answers.len() >= last_callers {
+            return Duration::ZERO;
+        }
+        Duration::from_micros(self.settings.linger_us_max).saturating_sub(open.since.elapsed())
+    }
+
+    fn next(&self, ready: &mut VecDeque<Message>, wait: Option<Duration>) -> Option<Message> {
+        if let Some(message) = ready.pop_front() {
+            return Some(message);
+        }
+        match wait {
+            None => self.queue.recv().ok().or(Some(Message::Stop)),
+            Some(Duration::ZERO) => match self.queue.try_recv() {
+                Ok(message) => Some(message),
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+            },
+            Some(wait) => match self.queue.recv_timeout(wait) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+            },
+        }
+    }
+
+    /// Whether the open group is to be committed now: full, or nobody more to wait for.
+    fn is_due(&self, open: &Open, ready: &mut VecDeque<Message>, last_callers: usize) -> bool {
+        if open.answers.len() >= self.settings.group_commands_max
+            || open.group.bytes >= self.settings.group_bytes_max
+        {
+            return true;
+        }
+        if ready.is_empty()
+            && let Ok(message) = self.queue.try_recv()
+        {
+            ready.push_back(message);
+        }
+        ready.is_empty() && self.linger_left(open, last_callers).is_zero()
+    }
+
+    /// Decides one command into the open group.
+    fn take(&mut self, mut job: Job, open: &mut Open) {
+        if open.answers.is_empty() {
+            open.since = Instant::now();
+        }
+        let with = match (self.refusal(open), &self.store) {
+            (Some(refusal), _) => Err(refusal),
+            (None, None) => Err(closed()),
+            (None, Some(store)) => open.group.decide(
+                store,
+                &*self.fold,
+                self.clock.now(),
+                self.settings.durable,
+                &mut job.request,
+            ),
+        };
+        open.answers.push(Answer {
+            to: job.reply,
+            with,
+        });
+    }
+
+    /// Why nothing is written now, if so. Free space is looked at once a group.
+    fn refusal(&self, open: &Open) -> Option<Refusal> {
+        match self.health.get() {
+            WriteState::Open | WriteState::Full { .. } => {}
+            WriteState::Damaged { .. } | WriteState::Failed { .. } | WriteState::Stopping => {
+                return self.health.refusal();
+            }
+        }
+        if open.group.is_empty() {
+            self.look_at_space();
+        }
+        self.health.refusal()
+    }
+
+    fn look_at_space(&self) {
+        let needed = self.settings.disk_free_bytes_min;
+        let state = match reserve::free_bytes(&self.folder.data) {
+            Ok(free) if free < needed => WriteState::Full {
+                reason: Error::Full {
+                    free_bytes: free,
+                    needed_bytes: needed,
+                }
+                .to_string(),
+            },
+            // A disk that cannot be asked will say so itself on the next write.
+            Ok(_) | Err(_) => WriteState::Open,
+        };
+        if self.health.get() != state {
+            self.health.set(state);
+        }
+    }
+
+    /// Commits a group; `true` when the sync thread has it now.
+    fn commit(&mut self, open: Open, alone: bool) -> Result<bool, (Error, Vec<Answer>)> {
+        let Open { group, answers, .. } = open;
+        if group.is_empty() {
+            // Only refusals and repeated keys, and nothing unsynced: answers as they are.
+            answer(answers);
+            return Ok(false);
+        }
+        let Some(store) = self.store.clone() else {
+            answer(answers);
+            return Ok(false);
+        };
+        store.throttle();
+        let tail = group.tail;
+        let changes = group.into_changes(&store, &*self.fold);
+        if let Err(error) = store.commit(&changes, !self.settings.durable) {
+            return Err((error, answers));
+        }
+        self.tail = tail;
+        let state = Published {
+            snapshot: store.snapshot(),
+            tail,
+        };
+        if !self.settings.durable {
+            self.finisher.publish(state);
+            answer(answers);
+            self.finisher.sync_later();
+            return Ok(false);
+        }
+        let committed = Committed {
+            store,
+            state,
+            answers,
+        };
+        if alone {
+            self.finisher.finish(committed)?;
+            return Ok(false);
+        }
+        match self.sync.send(committed) {
+            Ok(()) => Ok(true),
+            Err(unsent) => self.finisher.finish(unsent.0).map(|()| false),
+        }
+    }
+
+    /// After a failed write or sync. The handle is never used for writing again: a full disk is
+    /// waited out and the store opened anew, anything else ends the daemon.
+    fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> Open {
+        let free = reserve::free_bytes(&self.folder.data).unwrap_or(u64::MAX);
+        let full = error.is_full() || free < self.settings.disk_free_bytes_min;
+        let reason = error.to_string();
+        tracing::error!(%reason, full, "a write failed");
+        self.health.set(if full {
+            WriteState::Full { reason }
+        } else {
+            WriteState::Failed { reason }
+        });
+        let refusal = self.health.refusal().map(|refusal| {
+            let message = format!(
+                "{}; whether this call was recorded is unknown",
+                refusal.message
+            );
+            Refusal { message, ..refusal }.hint("Repeat the call with the same `key`.")
+        });
+        answer(
+            answers
+                .into_iter()
+                .map(|answer| Answer {
+                    with: refusal.clone().map_or(answer.with, Err),
+                    to: answer.to,
+                })
+                .collect(),
+        );
+        if full {
+            self.wait_out_full_disk();
+        }
+        self.open_group()
+    }
+
+    /// Refuses writes and serves reads until there is space, then opens the store anew.
+    fn wait_out_full_disk(&mut self) {
+        if let Err(error) = Reserve::new(&self.folder.data, self.settings.reserve_bytes).give_up() {
+            tracing::warn!(%error, "the reserve was not given up");
+        }
+        loop {
+            match self.queue.recv_timeout(FULL_POLL) {
+                Ok(Message::Write(job)) => {
+                    let refusal = self.health.refusal();
+                    if let Some(refusal) = refusal {
+                        let _ = job.reply.send(Err(refusal));
+                    }
+                }
+                Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let needed = self.settings.disk_free_bytes_min + self.settings.reserve_bytes;
+            if reserve::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed) {
+                break;
+            }
+        }
+        self.store = None;
+        match reopen(&self.folder, &*self.fold, &self.settings, &self.finisher) {
+            Ok((store, tail)) => {
+                self.store = Some(store);
+                self.tail = tail;
+                self.health.set(WriteState::Open);
+                tracing::info!(position = %tail.position, "there is space again: writing goes on");
+            }
+            Err(error) => {
+                let reason = format!("the store did not open again: {error}");
+                tracing::error!(%reason);
+                self.health.set(WriteState::Failed { reason });
+            }
+        }
+    }
+}
+
+fn closed() -> Refusal {
+    Refusal::new(Code::StorageUnavailable, "the store is closed")
+}

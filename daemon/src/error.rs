@@ -1,0 +1,119 @@
+//! What a caller is told when an operation does not give a reply.
+
+use std::fmt;
+
+pub use lore::protocol::Code;
+use lore::protocol::ErrorBody;
+
+use crate::store;
+
+/// Why there is no reply: a code, a sentence on what was wrong and what would be right, a hint.
+///
+/// Most refusals are the caller's doing and are never logged as errors; those whose
+/// [`Refusal::is_fault`] is true are ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The closed list in operations.
+    pub code: Code,
+    /// What was wrong and what would be right.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// More, for programs.
+    pub details: Option<serde_json::Value>,
+}
+
+impl Refusal {
+    /// A refusal without a hint.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            details: None,
+        }
+    }
+
+    /// The caller's arguments are not acceptable.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidInput, message)
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds details for programs.
+    #[must_use]
+    pub fn details(mut self, details: serde_json::Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// Whether we broke, rather than the caller asked wrongly.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        matches!(
+            self.code,
+            Code::Internal | Code::Corrupt | Code::StorageUnavailable
+        )
+    }
+
+    /// The form that goes over the wire.
+    #[must_use]
+    pub fn to_body(&self) -> ErrorBody {
+        ErrorBody {
+            code: self.code,
+            status: self.code.status(),
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+            retryable: self.code.retryable(),
+            details: self.details.clone().map(Box::new),
+        }
+    }
+}
+
+impl From<ErrorBody> for Refusal {
+    fn from(body: ErrorBody) -> Self {
+        Self {
+            code: body.code,
+            message: body.message,
+            hint: body.hint,
+            details: body.details.map(|details| *details),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<store::Error> for Refusal {
+    fn from(error: store::Error) -> Self {
+        if error.is_full() {
+            return Self::new(
+                Code::StorageUnavailable,
+                format!("nothing was recorded: {error}"),
+            )
+            .hint("Free some space; writing goes on by itself then. Reads are served meanwhile.");
+        }
+        match &error {
+            store::Error::Corrupt { .. } => Self::new(Code::Corrupt, error.to_string())
+                .hint("Run `lored verify` for the extent; other data is served as before."),
+            store::Error::Engine(_)
+            | store::Error::File { .. }
+            | store::Error::Foreign { .. }
+            | store::Error::Newer { .. }
+            | store::Error::Locked(_)
+            | store::Error::Full { .. } => Self::new(Code::StorageUnavailable, error.to_string())
+                .hint("The daemon restarts into recovery; repeat the call with the same `key`."),
+        }
+    }
+}

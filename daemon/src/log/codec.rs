@@ -1,0 +1,253 @@
+//! Events as bytes: CBOR maps with text keys, so that old readers survive new fields.
+//!
+//! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?}`; the
+//! header is itself an encoded map, kept as the bytes that the chain covers.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::event::{KeyMark, Payload};
+use super::{Actor, Hash, Header, Position, Stamped};
+use crate::store::{Bytes, Error};
+
+/// An empty map: what a decision that adds nothing encodes to.
+pub const EMPTY: &[u8] = &[MAP];
+
+/// Encodes a small map of ours.
+///
+/// # Panics
+/// Never for the types that use it: writing to memory cannot fail, and they serialise.
+#[must_use]
+pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128);
+    ciborium::into_writer(value, &mut bytes).expect("a map of plain values encodes into memory");
+    bytes
+}
+
+/// Decodes a map of ours; fields it does not know are skipped.
+///
+/// # Errors
+/// A sentence on what does not fit.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    ciborium::de::from_reader_with_recursion_limit(bytes, 64).map_err(|error| error.to_string())
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeaderMap<'h> {
+    position: u64,
+    time: u64,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    agent: std::borrow::Cow<'h, str>,
+    uid: u32,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    client: std::borrow::Cow<'h, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<std::borrow::Cow<'h, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    project: Option<std::borrow::Cow<'h, str>>,
+    kind: std::borrow::Cow<'h, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_bytes")]
+    key_hash: Option<[u8; 32]>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_bytes")]
+    key_body: Option<[u8; 32]>,
+}
+
+pub(super) fn encode_header(header: &Header) -> Vec<u8> {
+    encode(&HeaderMap {
+        position: header.position.0,
+        time: header.time,
+        agent: header.actor.agent.as_str().into(),
+        uid: header.actor.uid,
+        client: header.actor.client.as_str().into(),
+        session: header.session.as_deref().map(Into::into),
+        project: header.project.as_deref().map(Into::into),
+        kind: header.kind.as_str().into(),
+        key_hash: header.key.map(|key| key.hash.0),
+        key_body: header.key.map(|key| key.body.0),
+    })
+}
+
+fn decode_header(bytes: &[u8]) -> Result<Header, String> {
+    let map: HeaderMap<'_> = decode(bytes)?;
+    Ok(Header {
+        position: Position(map.position),
+        time: map.time,
+        actor: Actor {
+            agent: map.agent.into_owned(),
+            uid: map.uid,
+            client: map.client.into_owned(),
+        },
+        session: map.session.map(Into::into),
+        project: map.project.map(Into::into),
+        kind: map.kind.into_owned(),
+        key: map.key_hash.zip(map.key_body).map(|(hash, body)| KeyMark {
+            hash: Hash(hash),
+            body: Hash(body),
+        }),
+    })
+}
+
+/// Appends the bytes of an event.
+pub fn encode_event(event: &Stamped, into: &mut Vec<u8>) {
+    let payload = event.payload.as_ref();
+    let entries = 3 + 3 * usize::from(payload.is_some()) + usize::from(event.key.is_some());
+    head(into, MAP, entries);
+    field(into, "header", &event.header_bytes);
+    field(into, "payload_hash", &event.payload_hash.0);
+    field(into, "link", &event.link.0);
+    if let Some(payload) = payload {
+        field(into, "salt", &payload.salt);
+        field(into, "fact", &payload.fact);
+        field(into, "body", &payload.body);
+    }
+    if let Some(key) = &event.key {
+        text(into, "key");
+        text(into, key);
+    }
+}
+
+// An event is written by hand, not by serde: its parts are bytes already, and this way the body
+// is copied once. Major types of RFC 8949, section 3.1.
+const BYTES: u8 = 2 << 5;
+const TEXT: u8 = 3 << 5;
+const MAP: u8 = 5 << 5;
+
+fn head(into: &mut Vec<u8>, major: u8, length: usize) {
+    match length {
+        0..=23 => into.push(major | length as u8),
+        24..=0xff => into.extend([major | 24, length as u8]),
+        0x100..=0xffff => {
+            into.push(major | 25);
+            into.extend((length as u16).to_be_bytes());
+        }
+        _ => {
+            into.push(major | 26);
+            // A record is far below 4 GiB: frames end at 64 MiB, bodies over 64 KiB are blobs.
+            into.extend((length as u32).to_be_bytes());
+        }
+    }
+}
+
+fn text(into: &mut Vec<u8>, text: &str) {
+    head(into, TEXT, text.len());
+    into.extend(text.as_bytes());
+}
+
+fn field(into: &mut Vec<u8>, name: &str, value: &[u8]) {
+    text(into, name);
+    head(into, BYTES, value.len());
+    into.extend(value);
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Part {
+    Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
+    Text(String),
+    #[allow(dead_code)] // What a newer program may have added is read over.
+    Other(serde::de::IgnoredAny),
+}
+
+/// Reads an event.
+///
+/// # Errors
+/// A sentence on what is missing or does not fit.
+pub fn decode_event(bytes: &[u8]) -> Result<Stamped, String> {
+    let mut parts: BTreeMap<String, Part> = decode(bytes)?;
+    let mut take = |name: &str| match parts.remove(name) {
+        Some(Part::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    };
+    let missing = |name: &'static str| move || format!("the event has no {name}");
+    let hash = |name: &'static str, bytes: Option<Vec<u8>>| {
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(Hash)
+            .ok_or_else(missing(name))
+    };
+    let header_bytes = take("header").ok_or_else(missing("header"))?;
+    let payload_hash = hash("payload_hash", take("payload_hash"))?;
+    let link = hash("link", take("link"))?;
+    let payload = match (take("salt"), take("fact"), take("body")) {
+        (Some(salt), Some(fact), Some(body)) => Some(Payload {
+            salt: salt
+                .try_into()
+                .map_err(|_| "the salt is not 16 bytes".to_owned())?,
+            fact: Bytes::from(fact),
+            body: Bytes::from(body),
+        }),
+        (None, None, None) => None,
+        _ => return Err("the payload is not whole".to_owned()),
+    };
+    let key = match parts.remove("key") {
+        Some(Part::Text(key)) => Some(key),
+        _ => None,
+    };
+    Ok(Stamped {
+        header: decode_header(&header_bytes)?,
+        header_bytes: Bytes::from(header_bytes),
+        payload_hash,
+        link,
+        payload,
+        key,
+    })
+}
+
+/// A CBOR map as JSON, for people and for `read_events`: byte strings as hexadecimal.
+///
+/// # Errors
+/// A sentence when the bytes are no CBOR map.
+pub fn to_json(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+    let value: ciborium::Value = decode(bytes)?;
+    match json_of(value) {
+        serde_json::Value::Object(map) => Ok(map),
+        _ => Err("not a map".to_owned()),
+    }
+}
+
+fn json_of(value: ciborium::Value) -> serde_json::Value {
+    use ciborium::Value as Cbor;
+    use serde_json::Value as Json;
+    match value {
+        Cbor::Integer(number) => i128::from(number)
+            .to_string()
+            .parse::<serde_json::Number>()
+            .map_or(Json::Null, Json::Number),
+        Cbor::Float(number) => Json::from(number),
+        Cbor::Bool(value) => Json::Bool(value),
+        Cbor::Text(text) => Json::String(text),
+        Cbor::Bytes(bytes) => {
+            Json::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        }
+        Cbor::Array(items) => Json::Array(items.into_iter().map(json_of).collect()),
+        Cbor::Map(entries) => Json::Object(
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    let key = match key {
+                        Cbor::Text(text) => text,
+                        other => json_of(other).to_string(),
+                    };
+                    (key, json_of(value))
+                })
+                .collect(),
+        ),
+        Cbor::Tag(_, inner) => json_of(*inner),
+        _ => Json::Null,
+    }
+}
+
+/// Decodes a part of a stored payload.
+///
+/// # Errors
+/// [`Error::Corrupt`] naming the event's position.
+pub fn decode_part<T: DeserializeOwned>(event: &Stamped, bytes: &[u8]) -> Result<T, Error> {
+    decode(bytes).map_err(|reason| {
+        Error::corrupt(
+            super::LOG.name(),
+            &event.header.position.0.to_be_bytes(),
+            format!("payload of a {}: {reason}", event.header.kind),
+        )
+    })
+}

@@ -1,0 +1,268 @@
+//! One event as it is kept for ever: header, payload, and its place in the chain.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::{Position, codec};
+use crate::clock::Micros;
+use crate::store::Bytes;
+
+/// A SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// The hash of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+/// Who caused an event. The uid is the identity, taken from the socket; the rest are labels.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Actor {
+    /// The agent's name for itself; empty when it gave none.
+    pub agent: String,
+    /// The peer's user id.
+    pub uid: u32,
+    /// The program that spoke, as `name/version`; empty when unknown.
+    pub client: String,
+}
+
+/// What the chain covers besides the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Where in the log: 1 is the first event, no gaps.
+    pub position: Position,
+    /// When, in microseconds since 1970; never before the previous event's.
+    pub time: Micros,
+    /// By whom.
+    pub actor: Actor,
+    /// The session concerned, if one is.
+    pub session: Option<String>,
+    /// The project concerned, if one is.
+    pub project: Option<String>,
+    /// What happened, in the past tense.
+    pub kind: String,
+    /// The idempotency key it was recorded under; stays when the key's text is forgotten.
+    pub key: Option<KeyMark>,
+}
+
+/// An idempotency key as the chain covers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyMark {
+    /// SHA-256 of uid, agent and key.
+    pub hash: Hash,
+    /// SHA-256 of the operation's name and its canonical arguments.
+    pub body: Hash,
+}
+
+/// The prepared part of a payload: encoded, salted and hashed before the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// CBOR map.
+    pub bytes: Vec<u8>,
+    /// SHA-256 of `bytes`.
+    pub digest: Hash,
+    /// Random, so that the hash of a forgotten payload cannot be guessed.
+    pub salt: [u8; 16],
+}
+
+impl Body {
+    /// Hashes the bytes, once.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>, salt: [u8; 16]) -> Self {
+        let digest = Hash::of(&bytes);
+        Self {
+            bytes,
+            digest,
+            salt,
+        }
+    }
+}
+
+/// An event that a command decided on, before it has a place in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEvent {
+    /// What happened.
+    pub kind: &'static str,
+    /// The session concerned.
+    pub session: Option<String>,
+    /// The project concerned.
+    pub project: Option<String>,
+    /// What the decision added, as a CBOR map: small.
+    pub fact: Vec<u8>,
+    /// What the caller brought.
+    pub body: Body,
+}
+
+/// An event in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    /// Position, time, actor and the like.
+    pub header: Header,
+    /// The header's bytes, as the chain covers them.
+    pub header_bytes: Bytes,
+    /// Hash of salt, fact and body; stays when they are forgotten.
+    pub payload_hash: Hash,
+    /// Hash of the previous link, the header and the payload hash.
+    pub link: Hash,
+    /// Salt, fact and body; `None` when forgotten on purpose.
+    pub payload: Option<Payload>,
+    /// The idempotency key's text.
+    pub key: Option<String>,
+}
+
+/// What an event says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// Random, part of the payload hash.
+    pub salt: [u8; 16],
+    /// CBOR map: what the decision added.
+    pub fact: Bytes,
+    /// CBOR map: what the caller brought.
+    pub body: Bytes,
+}
+
+/// The hash that stands for a payload in the chain: SHA-256 over the salt, the length of the fact
+/// (u64, big-endian), the fact, and the SHA-256 of the body.
+#[must_use]
+pub fn payload_hash(salt: &[u8; 16], fact: &[u8], body_digest: &Hash) -> Hash {
+    let mut hash = Sha256::new();
+    hash.update(salt);
+    hash.update((fact.len() as u64).to_be_bytes());
+    hash.update(fact);
+    hash.update(body_digest.0);
+    Hash(hash.finalize().into())
+}
+
+/// The next link: SHA-256 over the previous link, the header's bytes and the payload hash.
+#[must_use]
+pub fn link(previous: &Hash, header: &[u8], payload: &Hash) -> Hash {
+    let mut hash = Sha256::new();
+    hash.update(previous.0);
+    hash.update(header);
+    hash.update(payload.0);
+    Hash(hash.finalize().into())
+}
+
+/// Where an event's stream is: its session, else its project, else everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeOf<'e> {
+    /// Events of one session.
+    Session(&'e str),
+    /// Events of one project, outside sessions.
+    Project(&'e str),
+    /// Events of neither.
+    Global,
+}
+
+/// Why an event does not fit the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChainError {
+    /// The position is not the next one.
+    #[error("the position is {found}, expected {expected}")]
+    Position {
+        /// As stored.
+        found: Position,
+        /// One more than the event before.
+        expected: Position,
+    },
+    /// The payload does not match its hash.
+    #[error("the payload does not match its hash")]
+    Payload,
+    /// The link does not follow from the previous one.
+    #[error("the link does not follow from the event before")]
+    Link,
+}
+
+impl Stamped {
+    /// Gives a new event its place: after `previous`, at `position` and `time`.
+    #[must_use]
+    pub fn stamp(
+        new: NewEvent,
+        previous: &Hash,
+        position: Position,
+        time: Micros,
+        actor: &Actor,
+        key: Option<(String, KeyMark)>,
+    ) -> Self {
+        let (key, mark) = key.unzip();
+        let header = Header {
+            position,
+            time,
+            actor: actor.clone(),
+            session: new.session,
+            project: new.project,
+            kind: new.kind.to_owned(),
+            key: mark,
+        };
+        let header_bytes = Bytes::from(codec::encode_header(&header));
+        let payload_hash = payload_hash(&new.body.salt, &new.fact, &new.body.digest);
+        Self {
+            link: link(previous, &header_bytes, &payload_hash),
+            header,
+            header_bytes,
+            payload_hash,
+            payload: Some(Payload {
+                salt: new.body.salt,
+                fact: Bytes::from(new.fact),
+                body: Bytes::from(new.body.bytes),
+            }),
+            key,
+        }
+    }
+
+    /// Checks this event against the link before it.
+    ///
+    /// # Errors
+    /// [`ChainError`]: the first thing that does not fit.
+    pub fn check(&self, previous: &Hash, expected: Position) -> Result<(), ChainError> {
+        if self.header.position != expected {
+            return Err(ChainError::Position {
+                found: self.header.position,
+                expected,
+            });
+        }
+        if let Some(payload) = &self.payload {
+            let digest = Hash::of(&payload.body);
+            if payload_hash(&payload.salt, &payload.fact, &digest) != self.payload_hash {
+                return Err(ChainError::Payload);
+            }
+        }
+        if link(previous, &self.header_bytes, &self.payload_hash) != self.link {
+            return Err(ChainError::Link);
+        }
+        Ok(())
+    }
+
+    /// The stream this event belongs to.
+    #[must_use]
+    pub fn scope(&self) -> ScopeOf<'_> {
+        match (&self.header.session, &self.header.project) {
+            (Some(session), _) => ScopeOf::Session(session),
+            (None, Some(project)) => ScopeOf::Project(project),
+            (None, None) => ScopeOf::Global,
+        }
+    }
+
+    /// Where in the log.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.header.position
+    }
+}

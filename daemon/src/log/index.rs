@@ -1,0 +1,178 @@
+//! Rows that belong to the log and never change format: who used which key, which events a session
+//! has, how far its steps are counted, which blobs are named.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `k` key hash (32) | body hash (32), position (u64), record (u64) |
+//! | `s` session 0 position (u64) · `p` project 0 position · `g` position | record (u64) |
+//! | `n` session | last step number (u32) |
+//! | `a` session 0 step (u32) | attempts (u32) |
+//! | `b` blob hash (32) | position (u64) of the first event that names it |
+//!
+//! All numbers are big-endian.
+
+use super::{Hash, INDEX, Position, RecordKey, ScopeOf, Stamped};
+use crate::store::{Error, Rows, RowsMut};
+
+/// What is known of an idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    /// SHA-256 of the operation and its arguments.
+    pub body: Hash,
+    /// The event that the first reply was made from.
+    pub position: Position,
+    /// Its record.
+    pub record: RecordKey,
+}
+
+fn joined(tag: u8, name: &str, rest: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(2 + name.len() + rest.len());
+    key.push(tag);
+    key.extend(name.as_bytes());
+    if !rest.is_empty() || tag == b's' || tag == b'p' {
+        key.push(0);
+    }
+    key.extend(rest);
+    key
+}
+
+/// The prefix of a stream's rows.
+#[must_use]
+pub fn stream_prefix(scope: ScopeOf<'_>) -> Vec<u8> {
+    match scope {
+        ScopeOf::Session(session) => joined(b's', session, &[]),
+        ScopeOf::Project(project) => joined(b'p', project, &[]),
+        ScopeOf::Global => vec![b'g'],
+    }
+}
+
+/// Enters an event into its stream, and its idempotency key if it has one.
+pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, record: RecordKey) {
+    let mut key = stream_prefix(event.scope());
+    key.extend(event.position().0.to_be_bytes());
+    rows.put(INDEX, &key, &record.to_bytes());
+    if let Some(mark) = &event.header.key {
+        let mut value = Vec::with_capacity(48);
+        value.extend(mark.body.0);
+        value.extend(event.position().0.to_be_bytes());
+        value.extend(record.to_bytes());
+        rows.put(INDEX, &key_row(&mark.hash), &value);
+    }
+}
+
+/// Position and record of a stream's row.
+///
+/// # Errors
+/// [`Error::Corrupt`] when the row is not of that form.
+pub fn decode_stream(key: &[u8], value: &[u8]) -> Result<(Position, RecordKey), Error> {
+    let position = key
+        .last_chunk::<8>()
+        .map(|bytes| u64::from_be_bytes(*bytes));
+    let record = <[u8; 8]>::try_from(value).map(u64::from_be_bytes);
+    match (position, record) {
+        (Some(position), Ok(record)) => Ok((Position(position), RecordKey(Position(record)))),
+        _ => Err(Error::corrupt(INDEX.name(), key, "not a stream row")),
+    }
+}
+
+fn key_row(hash: &Hash) -> [u8; 33] {
+    let mut key = [b'k'; 33];
+    if let Some(rest) = key.get_mut(1..) {
+        rest.copy_from_slice(&hash.0);
+    }
+    key
+}
+
+/// Looks an idempotency key up.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn get_key(rows: &dyn Rows, hash: &Hash) -> Result<Option<KeyUse>, Error> {
+    let key = key_row(hash);
+    let Some(value) = rows.get(INDEX, &key)? else {
+        return Ok(None);
+    };
+    let parse = || {
+        let (body, rest) = value.split_first_chunk::<32>()?;
+        let (position, record) = rest.split_first_chunk::<8>()?;
+        Some(KeyUse {
+            body: Hash(*body),
+            position: Position(u64::from_be_bytes(*position)),
+            record: RecordKey(Position(u64::from_be_bytes(record.try_into().ok()?))),
+        })
+    };
+    parse()
+        .map(Some)
+        .ok_or_else(|| Error::corrupt(INDEX.name(), &key, "not a key row"))
+}
+
+fn get_number(rows: &dyn Rows, key: &[u8]) -> Result<u32, Error> {
+    match rows.get(INDEX, key)? {
+        None => Ok(0),
+        Some(value) => <[u8; 4]>::try_from(&*value)
+            .map(u32::from_be_bytes)
+            .map_err(|_| Error::corrupt(INDEX.name(), key, "not a number row")),
+    }
+}
+
+/// The highest step number given out in a session; 0 before the first.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn last_step(rows: &dyn Rows, session: &str) -> Result<u32, Error> {
+    get_number(rows, &joined(b'n', session, &[]))
+}
+
+/// How many attempts a step has; 0 when it was never recorded.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn attempts(rows: &dyn Rows, session: &str, step: u32) -> Result<u32, Error> {
+    get_number(rows, &joined(b'a', session, &step.to_be_bytes()))
+}
+
+/// Counts one recorded attempt.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn count_step(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    step: u32,
+    attempt: u32,
+) -> Result<(), Error> {
+    if step > last_step(rows, session)? {
+        rows.put(INDEX, &joined(b'n', session, &[]), &step.to_be_bytes());
+    }
+    let key = joined(b'a', session, &step.to_be_bytes());
+    rows.put(INDEX, &key, &attempt.to_be_bytes());
+    Ok(())
+}
+
+fn blob_row(hash: &[u8; 32]) -> [u8; 33] {
+    let mut key = key_row(&Hash(*hash));
+    if let Some(tag) = key.first_mut() {
+        *tag = b'b';
+    }
+    key
+}
+
+/// Notes that an event names a blob.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn name_blob(rows: &mut dyn RowsMut, hash: &[u8; 32], by: Position) -> Result<(), Error> {
+    let key = blob_row(hash);
+    if rows.get(INDEX, &key)?.is_none() {
+        rows.put(INDEX, &key, &by.0.to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Whether any event names this blob.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_blob_named(rows: &dyn Rows, hash: &[u8; 32]) -> Result<bool, Error> {
+    Ok(rows.get(INDEX, &blob_row(hash))?.is_some())
+}

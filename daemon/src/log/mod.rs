@@ -1,0 +1,29 @@
+//! The log: every event in order, chained by hashes, and the indexes that belong to it.
+//!
+//! What is here never changes its bytes: [`Stamped`] (one event), the record (several events of a
+//! group in one row), and the index rows of [`index`]. Views are elsewhere and may be rebuilt.
+
+pub mod codec;
+mod event;
+pub mod index;
+mod read;
+mod record;
+
+pub use event::{
+    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Payload, ScopeOf, Stamped, link,
+    payload_hash,
+};
+pub use read::{Log, Stream};
+pub use record::{
+    RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, record_positions,
+};
+
+pub use lore::protocol::Position;
+
+use crate::store::Space;
+
+/// Records, by the position of their first event.
+pub const LOG: Space = Space::new("log");
+
+/// Rows that belong to the log: idempotency keys, streams, step numbers, blobs.
+pub const INDEX: Space = Space::new("index");

@@ -1,0 +1,188 @@
+//! Reading the log: by record, by position, in order, and stream by stream.
+
+use std::ops::ControlFlow;
+
+use super::{LOG, Position, RecordKey, ScopeOf, Stamped, codec, index, record};
+use crate::store::{Direction, Error, Rows, after_prefix};
+
+/// The log as seen through one consistent state of rows.
+#[derive(Clone, Copy)]
+pub struct Log<'r> {
+    rows: &'r dyn Rows,
+}
+
+/// Positions and records of one stream, oldest first.
+pub type Stream = Vec<(Position, RecordKey)>;
+
+fn corrupt(key: &[u8], reason: String) -> Error {
+    Error::corrupt(LOG.name(), key, reason)
+}
+
+fn decode_record(key: &[u8], value: &[u8]) -> Result<Vec<Stamped>, Error> {
+    record::decode(value)
+        .and_then(|slices| slices.into_iter().map(codec::decode_event).collect())
+        .map_err(|reason| corrupt(key, reason))
+}
+
+impl<'r> Log<'r> {
+    /// The log in these rows.
+    #[must_use]
+    pub fn new(rows: &'r dyn Rows) -> Self {
+        Self { rows }
+    }
+
+    /// The event at a position whose record is known.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the record is missing, damaged or holds no such position.
+    pub fn event(&self, record: RecordKey, position: Position) -> Result<Stamped, Error> {
+        let key = record.to_bytes();
+        let value = self
+            .rows
+            .get(LOG, &key)?
+            .ok_or_else(|| corrupt(&key, "the record is missing".to_owned()))?;
+        let slices = record::decode(&value).map_err(|reason| corrupt(&key, reason))?;
+        let slice = position
+            .0
+            .checked_sub(record.0.0)
+            .and_then(|at| slices.get(usize::try_from(at).ok()?))
+            .ok_or_else(|| corrupt(&key, format!("the record has no position {position}")))?;
+        let event = codec::decode_event(slice).map_err(|reason| corrupt(&key, reason))?;
+        if event.position() != position {
+            return Err(corrupt(
+                &key,
+                format!("the event at {position} has another position"),
+            ));
+        }
+        Ok(event)
+    }
+
+    /// The event at a position, if the log reaches that far.
+    ///
+    /// # Errors
+    /// [`Error`] when its record cannot be read.
+    pub fn at(&self, position: Position) -> Result<Option<Stamped>, Error> {
+        match self.record_of(position)? {
+            Some(record) => match self.event(record, position) {
+                Ok(event) => Ok(Some(event)),
+                Err(error) => match self.last()? {
+                    Some(last) if last.position() >= position => Err(error),
+                    _ => Ok(None),
+                },
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// The record that would hold a position: the last one that starts at or before it.
+    fn record_of(&self, position: Position) -> Result<Option<RecordKey>, Error> {
+        let Some(end) = position.0.checked_add(1) else {
+            return Ok(None);
+        };
+        let mut found = None;
+        self.rows.scan(
+            LOG,
+            &[],
+            &end.to_be_bytes(),
+            Direction::Backward,
+            &mut |key, _| {
+                let key = <[u8; 8]>::try_from(key)
+                    .map_err(|_| corrupt(key, "not a record key".to_owned()))?;
+                found = Some(RecordKey(Position(u64::from_be_bytes(key))));
+                Ok(ControlFlow::Break(()))
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// The newest event.
+    ///
+    /// # Errors
+    /// [`Error`] when its record cannot be read.
+    pub fn last(&self) -> Result<Option<Stamped>, Error> {
+        let mut last = None;
+        self.rows.scan(
+            LOG,
+            &[],
+            &[u8::MAX; 9],
+            Direction::Backward,
+            &mut |key, value| {
+                last = decode_record(key, value)?.pop();
+                Ok(ControlFlow::Break(()))
+            },
+        )?;
+        Ok(last)
+    }
+
+    /// Visits events from a position on, in order, with their records; `Break` ends it.
+    ///
+    /// # Errors
+    /// [`Error`] when a record cannot be read, or what `visit` returned.
+    pub fn walk(
+        &self,
+        from: Position,
+        visit: &mut dyn FnMut(Stamped, RecordKey) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<(), Error> {
+        let low = self.record_of(from)?.unwrap_or(RecordKey(Position(0)));
+        self.rows.scan(
+            LOG,
+            &low.to_bytes(),
+            &[u8::MAX; 9],
+            Direction::Forward,
+            &mut |key, value| {
+                let events = decode_record(key, value)?;
+                let record = events.first().map(|event| RecordKey(event.position()));
+                for event in events {
+                    if event.position() < from {
+                        continue;
+                    }
+                    let record = record.unwrap_or(RecordKey(event.position()));
+                    if visit(event, record)? == ControlFlow::Break(()) {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        )
+    }
+
+    /// Where the events of a stream are, from after one position up to another, oldest first; at
+    /// most `limit` of them.
+    ///
+    /// # Errors
+    /// [`Error`] when the index cannot be read.
+    pub fn stream(
+        &self,
+        scope: ScopeOf<'_>,
+        after: Position,
+        up_to: Position,
+        limit: usize,
+    ) -> Result<Stream, Error> {
+        let prefix = index::stream_prefix(scope);
+        let bound = |position: Option<u64>| match position {
+            Some(position) => {
+                let mut key = prefix.clone();
+                key.extend(position.to_be_bytes());
+                key
+            }
+            None => after_prefix(&prefix),
+        };
+        let low = bound(after.0.checked_add(1));
+        let high = bound(up_to.0.checked_add(1));
+        let mut found = Vec::new();
+        self.rows.scan(
+            super::INDEX,
+            &low,
+            &high,
+            Direction::Forward,
+            &mut |key, value| {
+                if found.len() == limit {
+                    return Ok(ControlFlow::Break(()));
+                }
+                found.push(index::decode_stream(key, value)?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+        Ok(found)
+    }
+}

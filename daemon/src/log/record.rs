@@ -1,0 +1,138 @@
+//! Several events of one group in one row: few inserts a group, small torn tails.
+//!
+//! Layout, for ever: format (u8, 1), count (u32 big-endian), then for each event the end of its
+//! bytes (u32 big-endian, from the start of the first event's bytes), then the events.
+
+use std::ops::RangeInclusive;
+
+use super::{Position, Stamped, codec};
+
+/// A record is closed before it grows past this, in bytes; a larger single event has one alone.
+pub const RECORD_BYTES_MAX: usize = 16 * 1024;
+
+const FORMAT: u8 = 1;
+
+/// Key of a record: the position of its first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordKey(pub Position);
+
+impl RecordKey {
+    /// The row's key: u64 big-endian.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 8] {
+        self.0.0.to_be_bytes()
+    }
+}
+
+/// Gathers the events of a group into records.
+#[derive(Debug, Default)]
+pub struct RecordBuilder {
+    done: Vec<(RecordKey, Vec<u8>)>,
+    first: Option<Position>,
+    ends: Vec<u32>,
+    events: Vec<u8>,
+}
+
+impl RecordBuilder {
+    /// The record that the events of the next command, of about `bytes` together, will be in.
+    /// A command's events share one record, so that it is decided before any of them is pushed.
+    pub fn place(&mut self, position: Position, bytes: usize) -> RecordKey {
+        if !self.ends.is_empty() && self.events.len() + bytes > RECORD_BYTES_MAX {
+            self.close();
+        }
+        RecordKey(*self.first.get_or_insert(position))
+    }
+
+    /// Adds an event to the record that [`Self::place`] named.
+    pub fn push(&mut self, event: &Stamped) {
+        self.first.get_or_insert(event.position());
+        codec::encode_event(event, &mut self.events);
+        // Far below 4 GiB: a group's bytes are bounded.
+        self.ends.push(self.events.len() as u32);
+    }
+
+    fn close(&mut self) {
+        let Some(first) = self.first.take() else {
+            return;
+        };
+        if self.ends.is_empty() {
+            return;
+        }
+        let mut record = Vec::with_capacity(5 + 4 * self.ends.len() + self.events.len());
+        record.push(FORMAT);
+        record.extend((self.ends.len() as u32).to_be_bytes());
+        for end in self.ends.drain(..) {
+            record.extend(end.to_be_bytes());
+        }
+        record.append(&mut self.events);
+        self.done.push((RecordKey(first), record));
+    }
+
+    /// Every record of the group, in order.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<(RecordKey, Vec<u8>)> {
+        self.close();
+        self.done
+    }
+}
+
+/// The slices of the events in a record.
+///
+/// # Errors
+/// A sentence on what does not fit; nothing is allocated for what a count claims.
+pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
+    let (&format, rest) = record.split_first().ok_or("the record is empty")?;
+    if format != FORMAT {
+        return Err(format!("the record has format {format}, known is {FORMAT}"));
+    }
+    let (count, rest) = rest
+        .split_first_chunk::<4>()
+        .ok_or("the record has no count")?;
+    let count = u32::from_be_bytes(*count) as usize;
+    let (ends, events) = count
+        .checked_mul(4)
+        .and_then(|bytes| rest.split_at_checked(bytes))
+        .ok_or("the record is shorter than its offsets")?;
+    let mut start = 0;
+    let mut slices = Vec::with_capacity(count);
+    for end in ends.as_chunks::<4>().0 {
+        let end = u32::from_be_bytes(*end) as usize;
+        slices.push(
+            events
+                .get(start..end)
+                .ok_or("an offset points outside the record")?,
+        );
+        start = end;
+    }
+    if start != events.len() {
+        return Err("bytes are left after the last event".to_owned());
+    }
+    Ok(slices)
+}
+
+/// The positions in a record row, if this key and value are one: what recovery asks of each row in
+/// the engine's journal.
+#[must_use]
+pub fn record_positions(key: &[u8], value: &[u8]) -> Option<RangeInclusive<u64>> {
+    let first = u64::from_be_bytes(key.try_into().ok()?);
+    let count = decode(value).ok()?.len() as u64;
+    Some(first..=first.checked_add(count.checked_sub(1)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Arbitrary bytes are refused or sliced, never a panic; slices lie within the record.
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(slices) = decode(&bytes) {
+                let total: usize = slices.iter().map(|slice| slice.len()).sum();
+                prop_assert!(total <= bytes.len());
+            }
+        }
+    }
+}

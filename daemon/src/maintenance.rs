@@ -1,0 +1,172 @@
+//! `lored verify`, `rebuild` and `repair`: what is done to a store that nobody serves.
+
+use std::io::IsTerminal;
+
+use lore::connection::Connection;
+use lore::places::Places;
+use lore::protocol::log::VerifyLogReply;
+
+use crate::audit::verify::{Report, Subject};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::engine::{DataFolder, Opened, replay};
+use crate::rooms::Rooms;
+use crate::service::{Lock, LockError};
+use crate::store::head::{DurableHead, Head};
+use crate::store::{Blobs, recovery};
+
+/// Whether all is well; or why nothing could be done.
+type Outcome = Result<bool, String>;
+
+/// How many positions pass between two lines of progress.
+const PROGRESS_EVERY: u64 = 10_000;
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn folder(places: &Places) -> DataFolder {
+    DataFolder {
+        data: places.data.clone(),
+    }
+}
+
+/// Takes the lock for work that no daemon may see half done.
+fn lock_for(work: &str, places: &Places) -> Result<Lock, String> {
+    if !folder(places).store().exists() {
+        return Err(format!("there is no store in {}", places.data.display()));
+    }
+    Lock::take(&places.daemon_lock()).map_err(|error| match error {
+        LockError::Held { .. } => {
+            format!("{error}; stop it first, then run `lored {work}` again")
+        }
+        LockError::File { .. } => error.to_string(),
+    })
+}
+
+fn open(config: &Config, places: &Places) -> Result<Opened, String> {
+    Opened::open(&folder(places), &Rooms, &config.engine, &Clock::System).map_err(text)
+}
+
+/// Verifies: through the daemon if one serves, else by opening the store.
+///
+/// # Errors
+/// A sentence, when nothing could be verified.
+pub fn verify(config: &Config, places: &Places) -> Outcome {
+    match lock_for("verify", places) {
+        Ok(_lock) => {
+            let opened = open(config, places)?;
+            let blobs = Blobs::open(&folder(places).blobs()).map_err(text)?;
+            let head = Head::peek(&folder(places).head()).ok();
+            let subject = Subject {
+                rows: &opened.store,
+                blobs: &blobs,
+                fold: &Rooms,
+                tail: opened.tail.position,
+                head,
+                scratch: &folder(places).scratch(),
+            };
+            let shows = std::io::stderr().is_terminal();
+            let report = subject
+                .verify((None, None), &mut |position| {
+                    if shows && position.0.is_multiple_of(PROGRESS_EVERY) {
+                        eprint!("\rverified {position} of {}", opened.tail.position);
+                    }
+                })
+                .map_err(text)?;
+            if shows {
+                eprintln!();
+            }
+            if let Some(damage) = &opened.damage {
+                println!("damage: {damage}");
+            }
+            Ok(tell(&report) && opened.damage.is_none())
+        }
+        Err(_) if folder(places).store().exists() => ask_daemon(places),
+        Err(message) => Err(message),
+    }
+}
+
+fn ask_daemon(places: &Places) -> Outcome {
+    let mut connection = Connection::connect(&places.socket, &Default::default()).map_err(text)?;
+    let reply = connection
+        .call("verify_log", &lore::protocol::Args::Json(b"{}".to_vec()))
+        .map_err(text)?;
+    let reply: VerifyLogReply = serde_json::from_slice(&reply).map_err(text)?;
+    Ok(tell(&Report {
+        events: reply.events,
+        forgotten: reply.forgotten,
+        findings: reply.findings,
+    }))
+}
+
+fn tell(report: &Report) -> bool {
+    for finding in &report.findings {
+        match finding.position {
+            Some(position) => println!("{} at {position}: {}", finding.kind, finding.message),
+            None => println!("{}: {}", finding.kind, finding.message),
+        }
+    }
+    let forgotten = match report.forgotten {
+        0 => String::new(),
+        count => format!(", {count} of them forgotten on purpose"),
+    };
+    let verdict = if report.findings.is_empty() {
+        "all is well"
+    } else {
+        "not all is well"
+    };
+    println!("{} events verified{forgotten}: {verdict}", report.events);
+    report.findings.is_empty()
+}
+
+/// Folds every view anew.
+///
+/// # Errors
+/// A sentence, when a daemon serves or the store cannot be opened.
+pub fn rebuild(config: &Config, places: &Places) -> Outcome {
+    let _lock = lock_for("rebuild", places)?;
+    let opened = open(config, places)?;
+    replay::clear(&opened.store, &Rooms).map_err(text)?;
+    replay::catch_up(&opened.store, &Rooms).map_err(text)?;
+    opened.store.settle().map_err(text)?;
+    println!("views folded anew from {} events", opened.tail.position);
+    Ok(true)
+}
+
+/// Shows what is damaged; accepts it when told to.
+///
+/// # Errors
+/// A sentence, when a daemon serves or the store cannot be opened.
+pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
+    let _lock = lock_for("repair", places)?;
+    let opened = open(config, places)?;
+    let Some(damage) = &opened.damage else {
+        println!(
+            "nothing is damaged: {} events, the last one acknowledged",
+            opened.tail.position
+        );
+        return Ok(true);
+    };
+    println!("{damage}");
+    if !accept_head {
+        println!(
+            "The log is whole up to position {}. To go on from there, run `lored repair \
+             --accept-head`; copies of damaged journals stay in {}.",
+            opened.tail.position,
+            folder(places).damaged().display()
+        );
+        return Ok(false);
+    }
+    recovery::accept(&folder(places).damaged()).map_err(text)?;
+    let head = DurableHead {
+        position: opened.tail.position.0,
+        link: opened.tail.link.0,
+    };
+    Head::create(&folder(places).head(), opened.store.id().0, head).map_err(text)?;
+    println!(
+        "accepted: the log goes on after position {}",
+        opened.tail.position
+    );
+    Ok(true)
+}

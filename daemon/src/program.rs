@@ -1,0 +1,134 @@
+//! The program `lored`: serve, tour, verify, rebuild, repair.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use lore::places::Places;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+use crate::daemon::{Daemon, Error};
+use crate::{maintenance, service};
+
+/// Good.
+const GOOD: u8 = 0;
+/// Damage was found, or what was asked for was refused.
+const REFUSED: u8 = 1;
+/// A usage error; clap's own code.
+const USAGE: u8 = 2;
+/// The daemon could not start.
+const NOT_STARTED: u8 = 3;
+/// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
+const WORKERS: usize = 2;
+
+/// The shared, durable memory of all the AI agents on one machine.
+#[derive(Parser)]
+#[command(name = "lored", version, about)]
+struct Args {
+    /// Listen here instead of at the default place.
+    #[arg(long, global = true, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Read settings from here.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve in the foreground (the default).
+    Serve,
+    /// Prove the log: its chain, payloads, blobs, head, and every view against a replay.
+    Verify,
+    /// Fold every view anew from the log.
+    Rebuild,
+    /// Show what is damaged; with a flag, accept what is lost so that writing goes on.
+    Repair {
+        /// Accept the log as it is now as complete.
+        #[arg(long)]
+        accept_head: bool,
+    },
+}
+
+/// Runs the program; the exit code says how it went.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = Args::parse();
+    let places = match Places::find(args.socket.as_deref()) {
+        Ok(places) => places,
+        Err(error) => return fail(&error.to_string(), USAGE),
+    };
+    let path = args.config.unwrap_or_else(|| places.config.clone());
+    let config = match Config::load(&path) {
+        Ok(config) => config,
+        Err(error) => return fail(&error.to_string(), USAGE),
+    };
+    log_to_stderr(&config.log);
+    match args.command.unwrap_or(Command::Serve) {
+        Command::Serve => serve(&config, &places),
+        Command::Verify => done(maintenance::verify(&config, &places)),
+        Command::Rebuild => done(maintenance::rebuild(&config, &places)),
+        Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),
+    }
+}
+
+fn done(result: Result<bool, String>) -> ExitCode {
+    match result {
+        Ok(true) => GOOD.into(),
+        Ok(false) => REFUSED.into(),
+        Err(message) => fail(&message, NOT_STARTED),
+    }
+}
+
+fn fail(message: &str, code: u8) -> ExitCode {
+    eprintln!("lored: {message}");
+    code.into()
+}
+
+/// `RUST_LOG` wins over the config. rmcp logs clients' data at `info`, so it is kept at `warn`.
+fn log_to_stderr(filter: &str) {
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new(format!("{filter},rmcp=warn,fjall=warn,lsm_tree=warn")));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}
+
+fn serve(config: &Config, places: &Places) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("doors")
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
+    };
+    let result = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        service::stop_on_signals(stop.clone()).map_err(|error| error.to_string())?;
+        let daemon = Daemon::open(config, places).map_err(|error| error.to_string())?;
+        tracing::info!(
+            socket = %places.socket.display(),
+            data = %places.data.display(),
+            position = %daemon.context().engine.position(),
+            "serving"
+        );
+        daemon
+            .run(stop)
+            .await
+            .map_err(|error: Error| error.to_string())
+    });
+    match result {
+        Ok(()) => {
+            tracing::info!("stopped");
+            GOOD.into()
+        }
+        Err(message) => fail(&message, NOT_STARTED),
+    }
+}

@@ -1,0 +1,97 @@
+//! The lock that decides which process serves a data folder.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// A second daemon tries for this long: the first may just be stopping.
+const TRY_MAX: Duration = Duration::from_secs(1);
+const TRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Held for the daemon's life; the system lets it go when the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Why the lock is not ours.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process has it.
+    #[error("another lored serves this data folder{}", holder.as_ref().map_or_else(String::new, |pid| format!(" (process {pid})")))]
+    Held {
+        /// Its process id, as it wrote it down.
+        holder: Option<String>,
+    },
+    /// The file cannot be used.
+    #[error("the lock file {path:?}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Lock {
+    /// Takes the lock in this file, trying for a second.
+    ///
+    /// # Errors
+    /// [`LockError`].
+    pub fn take(path: &Path) -> Result<Self, LockError> {
+        let file_error = |source| LockError::File {
+            path: path.to_path_buf(),
+            source,
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .write(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(file_error)?;
+        let deadline = Instant::now() + TRY_MAX;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {
+                    std::thread::sleep(TRY_PAUSE);
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    let pid = io::read_to_string(&file).unwrap_or_default();
+                    let holder = Some(pid.trim().to_owned()).filter(|pid| !pid.is_empty());
+                    return Err(LockError::Held { holder });
+                }
+                Err(error) => return Err(file_error(error.into())),
+            }
+        }
+        file.set_len(0)
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(file_error)?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The second one is refused and told who has it; once the first is gone it gets it.
+    #[test]
+    fn one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lored.lock");
+        let first = Lock::take(&path).unwrap();
+        let refused = Lock::take(&path).unwrap_err();
+        let pid = std::process::id().to_string();
+        assert!(refused.to_string().contains(&pid), "{refused}");
+        drop(first);
+        Lock::take(&path).unwrap();
+    }
+}

@@ -1,0 +1,162 @@
+//! Which session a call is about: the one it names, the connection's, the caller's last, a new one.
+
+use lore::protocol::SessionId;
+
+use super::event::SessionCreated;
+use super::view;
+use crate::clock::{Clock, Micros};
+use crate::engine::Decide;
+use crate::error::{Code, Refusal};
+use crate::log::{Actor, Body, Header, NewEvent};
+use crate::store::{Error, Rows};
+
+/// A caller's last session counts as its current one for this long: 24 h.
+const CURRENT_MICROS: Micros = 24 * 3600 * 1_000_000;
+/// How many ids are compared to find near ones.
+const NEAR_AMONG: usize = 2000;
+
+/// What a call says about its session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// Named in the call, or else by the connection.
+    pub session: Option<String>,
+    /// The caller's project.
+    pub project: Option<String>,
+}
+
+/// A wish with what a new session would need, prepared before the queue.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    wish: Wish,
+    new_id: String,
+    new_body: Body,
+}
+
+/// The session chosen, and the event that makes it when it is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its id.
+    pub session: String,
+    /// The project that events in it carry.
+    pub project: Option<String>,
+    /// To be appended first.
+    pub created: Option<NewEvent>,
+}
+
+/// A fresh session id: `s-` and 80 random bits in base 32.
+#[must_use]
+pub(super) fn new_id(clock: &Clock) -> String {
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let bits = clock
+        .random::<10>()
+        .iter()
+        .fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+    let digit = |at: u32| {
+        let index = (bits >> (5 * at)) & 31;
+        DIGITS
+            .get(index as usize)
+            .map_or('0', |digit| char::from(*digit))
+    };
+    std::iter::once('s')
+        .chain(std::iter::once('-'))
+        .chain((0..16).rev().map(digit))
+        .collect()
+}
+
+/// The session of a recorded event, as it goes over the wire.
+///
+/// # Errors
+/// `CORRUPT` when the event has none, or one that is no id.
+pub fn session_of(header: &Header) -> Result<SessionId, Refusal> {
+    SessionId::new(header.session.clone().unwrap_or_default()).map_err(|error| {
+        Refusal::new(
+            Code::Corrupt,
+            format!("the session of the event at {}: {error}", header.position),
+        )
+    })
+}
+
+impl Choice {
+    /// Prepares.
+    #[must_use]
+    pub fn prepare(wish: Wish, clock: &Clock) -> Self {
+        Self {
+            wish,
+            new_id: new_id(clock),
+            new_body: SessionCreated::default().prepare(clock.random()),
+        }
+    }
+
+    /// Decides, on the writer.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when the named one does not exist.
+    pub fn decide(&self, on: &Decide<'_>) -> Result<Chosen, Refusal> {
+        let found = find(on.rows, &self.wish, on.actor, on.now)?;
+        let is_new = found.is_none();
+        let session = found.unwrap_or_else(|| self.new_id.clone());
+        let project = self.wish.project.clone();
+        Ok(Chosen {
+            created: is_new.then(|| {
+                SessionCreated::event(session.clone(), project.clone(), self.new_body.clone())
+            }),
+            session,
+            project,
+        })
+    }
+}
+
+impl Wish {
+    /// The session that a read is about.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when the named one does not exist, or none is named and the caller has
+    /// none.
+    pub fn find(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
+        find(rows, self, actor, now)?.ok_or_else(|| {
+            Refusal::new(
+                Code::SessionNotFound,
+                "the call names no session, and this caller has recorded nothing in this project \
+                 in the last 24 hours",
+            )
+            .hint("Name a `session`, or record a step first: its reply tells the session.")
+        })
+    }
+}
+
+fn find(
+    rows: &dyn Rows,
+    wish: &Wish,
+    actor: &Actor,
+    now: Micros,
+) -> Result<Option<String>, Refusal> {
+    if let Some(session) = &wish.session {
+        return if view::exists(rows, session)? {
+            Ok(Some(session.clone()))
+        } else {
+            Err(not_found(rows, session)?)
+        };
+    }
+    let last = view::last_of(rows, actor, wish.project.as_deref())?;
+    Ok(last
+        .filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS)
+        .map(|(session, _)| session))
+}
+
+fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
+    let ids = view::ids(rows, NEAR_AMONG)?;
+    let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
+    let hint = if near.is_empty() {
+        "Leave `session` out to use your current one, or make it with `create_session`.".to_owned()
+    } else {
+        format!(
+            "Near to it: {}. Or make it with `create_session`.",
+            near.join(", ")
+        )
+    };
+    Ok(Refusal::new(
+        Code::SessionNotFound,
+        format!("there is no session `{session}`"),
+    )
+    .hint(hint))
+}

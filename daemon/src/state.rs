@@ -1,0 +1,137 @@
+//! What a read sees: the last durable state, or a session as it was at an earlier moment.
+
+use std::sync::Arc;
+
+use lore::protocol::AsOf;
+
+use crate::engine::{Fold, Published};
+use crate::error::{Code, Refusal};
+use crate::log::{LOG, Log, Position, RecordKey, ScopeOf};
+use crate::operation::{Context, Moment};
+use crate::sessions;
+use crate::store::{Bytes, Direction, Error, Memory, Rows, Space, Visit};
+
+/// Rows to answer from. The log is always whole; views are as of the moment asked for.
+pub struct State {
+    live: Arc<Published>,
+    past: Option<Memory>,
+    position: Position,
+}
+
+impl State {
+    /// The last durable state, at `at_least` or later.
+    ///
+    /// # Errors
+    /// `TIMEOUT` when that position is not reached.
+    pub async fn live(cx: &Context, at_least: Option<Position>) -> Result<Self, Refusal> {
+        let live = cx.read(at_least).await?;
+        Ok(Self {
+            position: live.tail.position,
+            live,
+            past: None,
+        })
+    }
+
+    /// This state with one session, and what reaches it, as at an earlier moment: its events, its
+    /// project's and the global ones up to then, folded anew.
+    ///
+    /// Reads every event of the session: off the event loop.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when the session did not exist then.
+    pub fn back_to(
+        mut self,
+        fold: &dyn Fold,
+        session: &str,
+        as_of: &AsOf,
+    ) -> Result<Self, Refusal> {
+        let moment = Moment::of(as_of)?;
+        let project = sessions::get(&self, session)?.and_then(|row| row.project);
+        let up_to = match moment {
+            Moment::Position(position) => position.min(self.live.tail.position),
+            Moment::Time(_) => self.live.tail.position,
+        };
+        let (memory, last) = self.fold_up_to(fold, session, project.as_deref(), moment, up_to)?;
+        self.past = Some(memory);
+        self.position = match moment {
+            Moment::Position(_) => up_to,
+            Moment::Time(_) => last,
+        };
+        if sessions::exists(&self, session)? {
+            Ok(self)
+        } else {
+            Err(Refusal::new(
+                Code::SessionNotFound,
+                format!("the session `{session}` did not exist yet at {as_of}"),
+            )
+            .hint("Name a later moment in `as_of`."))
+        }
+    }
+
+    fn fold_up_to(
+        &self,
+        fold: &dyn Fold,
+        session: &str,
+        project: Option<&str>,
+        moment: Moment,
+        up_to: Position,
+    ) -> Result<(Memory, Position), Error> {
+        let log = Log::new(&self.live.snapshot);
+        let scopes = [
+            Some(ScopeOf::Session(session)),
+            project.map(ScopeOf::Project),
+            Some(ScopeOf::Global),
+        ];
+        let mut events: Vec<(Position, RecordKey)> = Vec::new();
+        for scope in scopes.into_iter().flatten() {
+            events.extend(log.stream(scope, Position(0), up_to, usize::MAX)?);
+        }
+        events.sort_unstable();
+        let mut memory = Memory::new();
+        let mut last = Position(0);
+        for (position, record) in events {
+            let event = log.event(record, position)?;
+            if matches!(moment, Moment::Time(time) if event.header.time > time) {
+                break;
+            }
+            fold.apply(&mut memory, &event, record)?;
+            last = position;
+        }
+        Ok((memory, last))
+    }
+
+    /// The position that the reply names.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The log; events after the moment are in it, too.
+    #[must_use]
+    pub fn log(&self) -> Log<'_> {
+        Log::new(&self.live.snapshot)
+    }
+}
+
+impl Rows for State {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        match &self.past {
+            Some(past) if space != LOG => past.get(space, key),
+            _ => self.live.snapshot.get(space, key),
+        }
+    }
+
+    fn scan(
+        &self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: Visit<'_>,
+    ) -> Result<(), Error> {
+        match &self.past {
+            Some(past) if space != LOG => past.scan(space, low, high, direction, visit),
+            _ => self.live.snapshot.scan(space, low, high, direction, visit),
+        }
+    }
+}

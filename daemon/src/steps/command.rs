@@ -1,0 +1,117 @@
+//! Decisions about steps: numbers and attempts, and where an extractor holds.
+
+use super::event::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded};
+use crate::engine::{Command, Decide};
+use crate::error::Refusal;
+use crate::log::{Body, NewEvent, codec, index};
+use crate::sessions::{Choice, Chosen};
+use crate::store::PendingBlob;
+
+/// The highest step number.
+pub const STEP_MAX: u32 = 1_000_000;
+
+/// Wants a result recorded.
+pub struct RecordStep {
+    /// Into which session.
+    pub choice: Choice,
+    /// Under which number; otherwise the next free one.
+    pub step: Option<u32>,
+    /// Whether it succeeded.
+    pub success: bool,
+    /// The payload of the event.
+    pub body: Body,
+    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    pub blobs: Vec<PendingBlob>,
+}
+
+impl Command for RecordStep {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let Chosen {
+            session,
+            project,
+            created,
+        } = self.choice.decide(on)?;
+        let step = match self.step {
+            Some(step) => step,
+            None => index::last_step(on.rows, &session)? + 1,
+        };
+        if step == 0 || step > STEP_MAX {
+            return Err(Refusal::invalid(format!(
+                "step numbers go from 1 to {STEP_MAX}; this would be {step}"
+            ))
+            .hint("Leave `step` out for the next free number, or begin a new session."));
+        }
+        let attempt = index::attempts(on.rows, &session, step)?.saturating_add(1);
+        let numbered = StepNumbered {
+            step,
+            attempt,
+            success: self.success,
+            blobs: self
+                .blobs
+                .iter()
+                .map(|blob| blob.reference().hash.into())
+                .collect(),
+        };
+        let recorded = NewEvent {
+            kind: StepRecorded::KIND,
+            session: Some(session),
+            project,
+            fact: codec::encode(&numbered),
+            body: self.body.clone(),
+        };
+        Ok(created.into_iter().chain([recorded]).collect())
+    }
+}
+
+/// Where a registration holds.
+pub enum Reach {
+    /// One session.
+    Session(Choice),
+    /// One project.
+    Project(String),
+    /// Everywhere.
+    Global,
+}
+
+/// Which kind of registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registration {
+    /// Of an extractor.
+    Extractor,
+    /// Of other names of a field.
+    Mapping,
+}
+
+/// Wants an extractor or a field mapping registered.
+pub struct Register {
+    /// Where it holds.
+    pub reach: Reach,
+    /// Which kind.
+    pub what: Registration,
+    /// The payload of the event.
+    pub body: Body,
+}
+
+impl Command for Register {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let (session, project, created) = match &self.reach {
+            Reach::Session(choice) => {
+                let chosen = choice.decide(on)?;
+                (Some(chosen.session), chosen.project, chosen.created)
+            }
+            Reach::Project(project) => (None, Some(project.clone()), None),
+            Reach::Global => (None, None, None),
+        };
+        let registered = NewEvent {
+            kind: match self.what {
+                Registration::Extractor => ExtractorRegistered::KIND,
+                Registration::Mapping => FieldMappingRegistered::KIND,
+            },
+            session,
+            project,
+            fact: codec::EMPTY.to_vec(),
+            body: self.body.clone(),
+        };
+        Ok(created.into_iter().chain([registered]).collect())
+    }
+}

@@ -1,0 +1,223 @@
+//! What happens to steps: recorded results, registered extractors and mappings.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::log::{LOG, Stamped, codec};
+use crate::store::{BlobRef, Blobs, Error};
+
+/// Texts up to this many bytes stand in the event; longer ones are blobs.
+pub const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+/// A text of an event: in it, or as a blob that it names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Text {
+    /// The text itself.
+    Inline(String),
+    /// A blob.
+    Blob {
+        /// SHA-256 of the text.
+        #[serde(with = "serde_bytes")]
+        blob: [u8; 32],
+        /// Its length in bytes.
+        bytes: u64,
+    },
+}
+
+impl Text {
+    /// The blob that this names, if it does.
+    #[must_use]
+    pub fn blob(&self) -> Option<BlobRef> {
+        match self {
+            Self::Inline(_) => None,
+            Self::Blob { blob, bytes } => Some(BlobRef {
+                hash: *blob,
+                bytes: *bytes,
+            }),
+        }
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Inline(text) => text.len() as u64,
+            Self::Blob { bytes, .. } => *bytes,
+        }
+    }
+
+    /// The text, from the blob if need be.
+    ///
+    /// # Errors
+    /// [`Error`] when the blob is missing or damaged.
+    pub fn read(self, blobs: &Blobs) -> Result<String, Error> {
+        let Some(blob) = self.blob() else {
+            return match self {
+                Self::Inline(text) => Ok(text),
+                Self::Blob { .. } => Ok(String::new()),
+            };
+        };
+        String::from_utf8(blobs.get(&blob)?).map_err(|_| Error::Corrupt {
+            space: "blobs",
+            key: blob.hex(),
+            reason: "the content is not UTF-8".to_owned(),
+        })
+    }
+}
+
+/// A tool returned something. What the caller brought; prepared before the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRecorded {
+    /// Name of the tool.
+    pub tool: String,
+    /// JSON, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Text>,
+    /// Why it was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// What it returned, as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Text>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Text>,
+}
+
+/// What the decision adds to [`StepRecorded`]: all that folding needs, so that the writer never
+/// decodes a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepNumbered {
+    /// Step number, from 1, per session.
+    pub step: u32,
+    /// Attempt, from 1, per step number.
+    pub attempt: u32,
+    /// Whether it succeeded, as given or judged when it was recorded.
+    pub success: bool,
+    /// Hashes of the blobs that the body names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blobs: Vec<serde_bytes::ByteArray<32>>,
+}
+
+impl StepRecorded {
+    /// The kind as stored.
+    pub const KIND: &'static str = "StepRecorded";
+
+    /// Every blob that the event names.
+    pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
+        [&self.parameters, &self.result, &self.error]
+            .into_iter()
+            .flatten()
+            .filter_map(Text::blob)
+    }
+}
+
+/// An extractor of the caller's own was registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtractorRegistered {
+    /// Its name, which is also the type of its values.
+    pub name: String,
+    /// Regular expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// Capture group to take; 0 is the whole match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// JSON field names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+impl ExtractorRegistered {
+    /// The kind as stored.
+    pub const KIND: &'static str = "ExtractorRegistered";
+}
+
+/// Other names of a field were registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldMappingRegistered {
+    /// The field.
+    pub field: String,
+    /// What it may be called.
+    pub aliases: Vec<String>,
+}
+
+impl FieldMappingRegistered {
+    /// The kind as stored.
+    pub const KIND: &'static str = "FieldMappingRegistered";
+}
+
+/// The fact and the body of a recorded step.
+///
+/// # Errors
+/// [`Error::Corrupt`] when the event is no step or does not decode.
+pub fn decode_step(event: &Stamped) -> Result<(StepNumbered, StepRecorded), Error> {
+    let corrupt = |reason: &str| {
+        Error::corrupt(
+            LOG.name(),
+            &event.position().0.to_be_bytes(),
+            format!("the event is a {} {reason}", event.header.kind),
+        )
+    };
+    match &event.payload {
+        Some(payload) if event.header.kind == StepRecorded::KIND => Ok((
+            codec::decode_part(event, &payload.fact)?,
+            codec::decode_part(event, &payload.body)?,
+        )),
+        Some(_) => Err(corrupt("where a step was expected")),
+        None => Err(corrupt("whose content was forgotten")),
+    }
+}
+
+/// The body of a registration.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it does not decode or was forgotten.
+pub fn decode_registered<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
+    match &event.payload {
+        Some(payload) => codec::decode_part(event, &payload.body),
+        None => Err(Error::corrupt(
+            LOG.name(),
+            &event.position().0.to_be_bytes(),
+            "the content of a registration was forgotten",
+        )),
+    }
+}
+
+/// Every blob that an event of this room names.
+///
+/// # Errors
+/// [`Error::Corrupt`] when the event does not decode.
+pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
+    if event.header.kind != StepRecorded::KIND || event.payload.is_none() {
+        return Ok(Vec::new());
+    }
+    let (_, body) = decode_step(event)?;
+    Ok(body.blobs().collect())
+}
+
+/// What folding needs of an event of this room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepFact {
+    /// A tool returned something.
+    Recorded(StepNumbered),
+    /// An extractor or a field mapping was registered.
+    Registered,
+}
+
+impl StepFact {
+    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it does not decode.
+    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
+        let Some(payload) = &event.payload else {
+            return Ok(None);
+        };
+        Ok(match event.header.kind.as_str() {
+            StepRecorded::KIND => Some(Self::Recorded(codec::decode_part(event, &payload.fact)?)),
+            ExtractorRegistered::KIND | FieldMappingRegistered::KIND => Some(Self::Registered),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! The `id` extractor: JSON fields that name something, UUIDs, `#123` and its like, long runs of digits.
+
+use super::span::{
+    Finds, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
+};
+
+/// Fewest digits of a run that is an id by itself.
+const RUN_DIGITS_MIN: usize = 4;
+
+/// Whether a JSON field of this name holds an id: `id`, `userId`, `user_id`, `number`.
+pub(super) fn is_field(key: &str) -> bool {
+    let stem = key.strip_suffix("Id").or_else(|| key.strip_suffix("ID"));
+    let is_camel =
+        stem.is_some_and(|stem| stem.ends_with(|c: char| c.is_lowercase() || c.is_ascii_digit()));
+    let has_suffix = key
+        .len()
+        .checked_sub(3)
+        .and_then(|at| key.get(at..))
+        .is_some_and(|suffix| key.len() > 3 && suffix.eq_ignore_ascii_case("_id"));
+    is_camel || has_suffix || key.eq_ignore_ascii_case("id") || key.eq_ignore_ascii_case("number")
+}
+
+/// UUIDs, with their usual hyphens.
+pub(super) fn uuids(text: &str) -> Finds {
+    let bytes = text.as_bytes();
+    let mut finds = Finds::new();
+    let mut at = 0;
+    while let Some(hyphen) = next(bytes, at, b'-') {
+        at = hyphen + 1;
+        let Some(start) = hyphen.checked_sub(8) else {
+            continue;
+        };
+        let end = start + 36;
+        if is_uuid(bytes.get(start..end)) && !is_word(before(bytes, start)) && !is_tail(bytes, end)
+        {
+            finds.push(start..end);
+            at = end;
+        }
+    }
+    finds
+}
+
+fn next(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
+    let ahead = bytes.get(from..)?;
+    ahead
+        .iter()
+        .position(|byte| *byte == wanted)
+        .map(|at| from + at)
+}
+
+fn is_uuid(candidate: Option<&[u8]>) -> bool {
+    candidate.is_some_and(|candidate| {
+        candidate.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    })
+}
+
+/// Whether a longer word goes on at `at`.
+fn is_tail(bytes: &[u8], at: usize) -> bool {
+    is_word(byte(bytes, Some(at)))
+        || (byte(bytes, Some(at)) == Some(b'-') && is_word(byte(bytes, Some(at + 1))))
+}
+
+/// `#123`, `PR 123`, `PR #123`, `Pull Request 123`: the digits alone.
+pub(super) fn references(text: &str) -> Finds {
+    let bytes = text.as_bytes();
+    let is_reference = |start: usize| {
+        let head = bytes.get(..start).unwrap_or_default();
+        let (head, hash) = match head.strip_suffix(b"#") {
+            Some(head) => (head, true),
+            None => (head, false),
+        };
+        // `&#39;` is a character reference of HTML, `a#1` a fragment, `##1` a heading.
+        if hash
+            && !is_word(head.last().copied())
+            && !matches!(head.last(), Some(b'&' | b'#' | b'/'))
+        {
+            return true;
+        }
+        let trimmed = head.trim_ascii_end();
+        let gap = head.len() - trimmed.len();
+        gap <= 1 && (hash || gap == 1) && ends_with_word(trimmed)
+    };
+    let mut finds: Finds = digit_runs(bytes)
+        .filter(|run| is_reference(run.start))
+        .collect();
+    finds.retain(|run| !is_tail(bytes, run.end) && !is_decimal(bytes, run.end));
+    finds
+}
+
+/// Whether `head` ends with `PR` or `pull request`, as a word.
+fn ends_with_word(head: &[u8]) -> bool {
+    [b"pr".as_slice(), b"pull request"].into_iter().any(|word| {
+        let start = head.len().checked_sub(word.len());
+        let tail = start.and_then(|start| head.get(start..));
+        let matches = tail.is_some_and(|tail| tail.eq_ignore_ascii_case(word));
+        matches && start.is_some_and(|start| !is_word(before(head, start)))
+    })
+}
+
+/// Whether a fraction begins at `at`.
+fn is_decimal(bytes: &[u8], at: usize) -> bool {
+    byte(bytes, Some(at)) == Some(b'.') && is_digit(byte(bytes, Some(at + 1)))
+}
+
+/// Runs of four or more digits that stand alone.
+pub(super) fn runs(text: &str) -> Finds {
+    let bytes = text.as_bytes();
+    let long = digit_runs(bytes).filter(|run| run.len() >= RUN_DIGITS_MIN);
+    long.filter(|run| stands_alone(bytes, run.start, run.end))
+        .collect()
+}
+
+/// Not a part of a word, of a decimal or dotted number, of a hyphenated name, of a sign or of a date in words.
+fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
+    let left = before(bytes, start);
+    let left2 = byte(bytes, start.checked_sub(2));
+    let right = byte(bytes, Some(end));
+    let right2 = byte(bytes, Some(end + 1));
+    let joined_left = match left {
+        Some(b'-' | b'+') => true,
+        Some(b'.' | b',') => is_digit(left2),
+        Some(b'$') => true,
+        _ => is_word(left),
+    };
+    let joined_right = match right {
+        Some(b'-') => is_alphanumeric(right2),
+        Some(b'.' | b',') => is_digit(right2),
+        Some(b'%') => true,
+        _ => is_word(right),
+    };
+    !joined_left && !joined_right && !is_year_of_date(bytes, start, end)
+}
+
+/// The year in `Tue Oct 21 10:00:59 2025`, `21 Nov 2025`, `30/Oct/2025:22:40`, `Nov 21 21:53:12 2026 GMT`.
+fn is_year_of_date(bytes: &[u8], start: usize, end: usize) -> bool {
+    let year = bytes.get(start..end).unwrap_or_default();
+    if year.len() != 4 || !(year.starts_with(b"19") || year.starts_with(b"20")) {
+        return false;
+    }
+    let head = bytes
+        .get(start.saturating_sub(16)..start)
+        .unwrap_or_default();
+    let Some(head) = head.strip_suffix(b" ").or_else(|| head.strip_suffix(b"/")) else {
+        return false;
+    };
+    let word_start = head
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'/' | b'[' | b'"'));
+    let word = head
+        .get(word_start.map_or(0, |at| at + 1)..)
+        .unwrap_or_default();
+    is_month(word) || is_clock(word) || is_day_after_month(head, word)
+}
+
+fn is_month(word: &[u8]) -> bool {
+    const MONTHS: [&[u8]; 12] = [
+        b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov",
+        b"dec",
+    ];
+    let head = word.get(..3).unwrap_or_default();
+    word.iter().all(u8::is_ascii_alphabetic)
+        && MONTHS.iter().any(|month| month.eq_ignore_ascii_case(head))
+}
+
+fn is_clock(word: &[u8]) -> bool {
+    let digits_or_colon = |byte: &u8| byte.is_ascii_digit() || *byte == b':';
+    word.contains(&b':') && word.iter().all(digits_or_colon)
+}
+
+/// `Nov 21, 2026`: the word is a day, the one before it a month.
+fn is_day_after_month(head: &[u8], word: &[u8]) -> bool {
+    let day = word.strip_suffix(b",").unwrap_or(word);
+    if day.is_empty() || day.len() > 2 || digits_end(day, 0) != day.len() {
+        return false;
+    }
+    let earlier = head
+        .get(..head.len() - word.len())
+        .unwrap_or_default()
+        .trim_ascii_end();
+    let month = earlier.rsplit(|byte| !byte.is_ascii_alphabetic()).next();
+    month.is_some_and(|month| month.len() >= 3 && is_month(month))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str, finds: Finds) -> Vec<String> {
+        finds
+            .into_iter()
+            .map(|range| text.get(range).unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn fields_that_hold_an_id() {
+        for key in [
+            "id",
+            "ID",
+            "userId",
+            "userID",
+            "order_id",
+            "ORDER_ID",
+            "pullRequestId",
+            "requestId",
+            "number",
+        ] {
+            assert!(is_field(key), "{key}");
+        }
+        for key in [
+            "valid", "paid", "VOID", "_id_", "hidden", "numbers", "ids", "Id2",
+        ] {
+            assert!(!is_field(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn uuids_are_found_whole() {
+        let text = "r 550e8400-e29b-41d4-a716-446655440000, (9F0C2F4E-77AA-4B1D-8C3E-112233445566) x550e8400-e29b-41d4-a716-446655440000 550e8400-e29b-41d4-a716-4466554400001";
+        assert_eq!(
+            texts(text, uuids(text)),
+            [
+                "550e8400-e29b-41d4-a716-446655440000",
+                "9F0C2F4E-77AA-4B1D-8C3E-112233445566"
+            ]
+        );
+    }
+
+    #[test]
+    fn references_are_found() {
+        let text =
+            "Merge #12 (PR 57), pull request 1234; PR #9 pr\n77 &#39; a#5 ## 3 #4.5 APR 12 #1a";
+        assert_eq!(
+            texts(text, references(text)),
+            ["12", "57", "1234", "9", "77"]
+        );
+    }
+
+    #[test]
+    fn runs_stand_alone() {
+        let text = "order 12345, /orders/70145. (8430) =9999 INC0048213 CHG-20418 INV-2025-00010 3.14159 1,0000 127.0.0.1:8430 123 v1.2345 +0000 1234kB";
+        assert_eq!(
+            texts(text, runs(text)),
+            ["12345", "70145", "8430", "9999", "8430"]
+        );
+    }
+
+    #[test]
+    fn the_year_of_a_date_in_words_is_no_id() {
+        let text = "Tue Oct 21 10:00:59 2025 +0000; [30/Oct/2025:22:40:42 +0000]; Nov 21, 2026; 21 November 2026; in 2024";
+        assert_eq!(texts(text, runs(text)), ["2024"]);
+    }
+}

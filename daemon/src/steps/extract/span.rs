@@ -1,0 +1,96 @@
+//! Pieces of text found by an extractor, and what one finder leaves to the others.
+
+use std::ops::Range;
+
+/// Byte ranges in order of appearance.
+pub(super) type Finds = Vec<Range<usize>>;
+
+/// Places that are taken: sorted, merged, quick to ask.
+#[derive(Debug, Default)]
+pub(super) struct Taken(Finds);
+
+impl Taken {
+    pub(super) fn of(lists: &[&Finds]) -> Taken {
+        let mut all: Finds = lists.iter().flat_map(|list| list.iter().cloned()).collect();
+        all.sort_unstable_by_key(|range| (range.start, range.end));
+        let mut merged: Finds = Vec::with_capacity(all.len());
+        for range in all {
+            match merged.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                Some(_) | None => merged.push(range),
+            }
+        }
+        Taken(merged)
+    }
+
+    /// Whether `range` shares a byte with a taken place.
+    pub(super) fn touches(&self, range: &Range<usize>) -> bool {
+        let first = self.0.partition_point(|taken| taken.end <= range.start);
+        self.0
+            .get(first)
+            .is_some_and(|taken| taken.start < range.end)
+    }
+
+    /// Leaves out what touches a taken place.
+    pub(super) fn rest_of(&self, mut finds: Finds) -> Finds {
+        finds.retain(|range| !self.touches(range));
+        finds
+    }
+}
+
+/// The byte at `at`, counted so that the byte before the text is `None` as well.
+pub(super) fn byte(text: &[u8], at: Option<usize>) -> Option<u8> {
+    at.and_then(|at| text.get(at)).copied()
+}
+
+/// The byte before `at`.
+pub(super) fn before(text: &[u8], at: usize) -> Option<u8> {
+    byte(text, at.checked_sub(1))
+}
+
+/// Whether a byte is part of a word; bytes of letters outside ASCII are.
+pub(super) fn is_word(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
+}
+
+/// Whether a byte is a letter or digit.
+pub(super) fn is_alphanumeric(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80)
+}
+
+/// Whether a byte is a decimal digit.
+pub(super) fn is_digit(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_digit())
+}
+
+/// Where the run of digits that begins at `at` ends.
+pub(super) fn digits_end(text: &[u8], at: usize) -> usize {
+    let ahead = text.get(at..).unwrap_or_default();
+    at + ahead
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count()
+}
+
+/// Every run of digits, in order: `(start, end)`. A run may be part of a word.
+pub(super) fn digit_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let ahead = text.get(at..)?;
+        let start = at + ahead.iter().position(u8::is_ascii_digit)?;
+        at = digits_end(text, start);
+        Some(start..at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_touches_a_taken_place_is_left_out() {
+        let taken = Taken::of(&[&vec![5..9, 20..22], &vec![7..12, 31..32]]);
+        let kept = taken.rest_of(vec![0..5, 4..6, 11..13, 12..20, 21..30]);
+        assert_eq!(kept, [0..5, 12..20]);
+    }
+}

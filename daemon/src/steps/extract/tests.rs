@@ -1,0 +1,206 @@
+//! What is found in whole results, in which order, and where.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+use crate::steps::parse::parse;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn found(raw: &str, name: &str) -> Vec<Value> {
+    found_by(&ExtractorSet::default(), raw, name)
+}
+
+fn found_by(set: &ExtractorSet, raw: &str, name: &str) -> Vec<Value> {
+    let parsed = parse(raw);
+    extract(&parsed, set)
+        .of(name)
+        .iter()
+        .map(|value| value.value(&parsed))
+        .collect()
+}
+
+#[test]
+fn ids_come_in_the_order_of_their_forms() {
+    let raw = r#"{"note": "see 70010, PR 57 and 550e8400-e29b-41d4-a716-446655440000", "userId": "u-1", "id": 12345, "author_id": 9, "again": 12345, "total": 4200}"#;
+    assert_eq!(
+        found(raw, "id"),
+        [
+            json!("u-1"),
+            json!(12345),
+            json!(9),
+            json!("550e8400-e29b-41d4-a716-446655440000"),
+            json!("57"),
+            json!("70010"),
+            json!("4200")
+        ]
+    );
+}
+
+#[test]
+fn the_examples_of_each_type_are_found() {
+    assert_eq!(
+        found("order 12345 of 550e8400-e29b-41d4-a716-446655440000", "id"),
+        [
+            json!("550e8400-e29b-41d4-a716-446655440000"),
+            json!("12345")
+        ]
+    );
+    assert_eq!(
+        found("2025-01-15 and 2025-01-15T10:30:00Z", "date"),
+        [json!("2025-01-15"), json!("2025-01-15T10:30:00Z")]
+    );
+    assert_eq!(
+        found("42, 3.14 or 1000", "number")
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<_>>(),
+        ["42", "3.14", "1000"]
+    );
+    assert_eq!(
+        found(r#"a {"id": 123} b [1, 2, 3]"#, "json"),
+        [json!({"id":123}), json!([1, 2, 3])]
+    );
+    assert_eq!(
+        found("https://example.com http://api.example.com/data", "url"),
+        [
+            json!("https://example.com"),
+            json!("http://api.example.com/data")
+        ]
+    );
+    assert_eq!(
+        found("user@example.com, admin@company.org", "email"),
+        [json!("user@example.com"), json!("admin@company.org")]
+    );
+}
+
+#[test]
+fn a_taken_span_is_not_mined_again() {
+    let raw = "550e8400-1234-4444-a716-446655440000 2025-01-15T10:30:00Z https://x.example/orders/70010 u12345@example.com 8888@example.com";
+    assert_eq!(
+        found(raw, "id"),
+        [json!("550e8400-1234-4444-a716-446655440000")]
+    );
+    assert!(found(raw, "number").is_empty());
+}
+
+#[test]
+fn compact_json_lists_are_not_digit_grouping() {
+    assert_eq!(
+        found("[100,200,300]", "number"),
+        [json!(100), json!(200), json!(300)]
+    );
+    assert_eq!(
+        found(r#"{"text":"about 1,200 s"}"#, "number"),
+        [json!(1200)]
+    );
+}
+
+#[test]
+fn escapes_are_taken_off_before_the_search() {
+    let raw = r#"{"content":[{"type":"text","text":"a\nzoe@example.com\thttps://x.example/?a=1\u0026b=2\n70010"}]}"#;
+    assert_eq!(found(raw, "email"), [json!("zoe@example.com")]);
+    assert_eq!(found(raw, "url"), [json!("https://x.example/?a=1&b=2")]);
+    assert_eq!(found(raw, "id"), [json!("70010")]);
+    let parsed = parse(raw);
+    let extracted = extract(&parsed, &ExtractorSet::default());
+    let at = extracted.of("email")[0].offset as usize;
+    assert!(raw[at..].starts_with("zoe@example.com"));
+    let at = extracted.of("id")[0].offset as usize;
+    assert!(raw[at..].starts_with("70010\""));
+}
+
+#[test]
+fn pictures_are_not_searched() {
+    let data = "1234/5678+".repeat(60);
+    let raw = json!({"structuredContent": {"items": [{"type": "image", "data": data}], "n": 4321}})
+        .to_string();
+    assert_eq!(found(&raw, "id"), [json!("4321")]);
+}
+
+#[test]
+fn registered_extractors_find_by_pattern_and_by_field() {
+    let ticket = Extractor {
+        name: "ticket".into(),
+        pattern: Some(r"\b(?:INC|CHG-)(\d+)".into()),
+        group: None,
+        fields: vec!["ticketNo".into()],
+    };
+    let set = ExtractorSet::new(std::slice::from_ref(&ticket), &[]).unwrap();
+    let raw = r#"{"text": "INC0048213, CHG-20418, INC0048213", "ticket_no": 7}"#;
+    assert_eq!(
+        found_by(&set, raw, "ticket"),
+        [json!(7), json!("0048213"), json!("20418")]
+    );
+    let whole = ExtractorSet::new(
+        &[Extractor {
+            group: Some(0),
+            ..ticket
+        }],
+        &[],
+    )
+    .unwrap();
+    assert_eq!(
+        found_by(&whole, raw, "ticket"),
+        [json!(7), json!("INC0048213"), json!("CHG-20418")]
+    );
+}
+
+#[test]
+fn a_large_result_is_searched_from_its_first_bytes_and_says_so() {
+    let mut raw = "padding ".repeat(MINED_BYTES_MAX / 8);
+    raw.push_str("99999");
+    let parsed = parse(&raw);
+    let extracted = extract(&parsed, &ExtractorSet::default());
+    assert_eq!(extracted.searched_bytes, Some(MINED_BYTES_MAX as u64));
+    assert!(extracted.of("id").is_empty());
+    assert_eq!(
+        extract(&parse("99999"), &ExtractorSet::default()).searched_bytes,
+        None
+    );
+}
+
+#[test]
+fn a_value_is_checked_against_a_type() {
+    let set = ExtractorSet::default();
+    let find = |of, text| find_in(&set, of, text);
+    assert_eq!(
+        find(Type::Url, "https://x.example/a."),
+        Some((Form::Text("https://x.example/a".into()), true))
+    );
+    assert_eq!(
+        find(Type::Email, "Zoë <zoe@example.com>"),
+        Some((Form::Text("zoe@example.com".into()), false))
+    );
+    assert_eq!(
+        find(Type::Number, "1,200"),
+        Some((Form::Number("1200".into()), true))
+    );
+    assert_eq!(find(Type::Id, "#57"), Some((Form::Text("57".into()), true)));
+    assert_eq!(find(Type::Url, "12345"), None);
+}
+
+proptest! {
+    /// Extraction is a function of the result: computed again it gives equal bytes, and offsets lie in the raw text.
+    #[test]
+    fn extraction_twice_gives_equal_bytes(raw in "([a-z]{1,4}|[0-9]{1,6}|[-/.:,@#\"'{}\\[\\] \n]|https://|é|2025-01-1){0,40}") {
+        let set = ExtractorSet::default();
+        let first = extract(&parse(&raw), &set);
+        let second = extract(&parse(&raw), &set);
+        prop_assert_eq!(serde_json::to_vec(&first).unwrap(), serde_json::to_vec(&second).unwrap());
+        for found in &first.types {
+            for value in &found.values {
+                prop_assert!((value.offset as usize) < raw.len());
+                if let Form::Text(text) = &value.form {
+                    prop_assert!(raw.get(value.offset as usize..).is_some_and(|rest| rest.starts_with(text.as_str())));
+                }
+            }
+        }
+    }
+
+    /// No text makes a finder panic.
+    #[test]
+    fn any_text_is_searched(raw in any::<String>()) {
+        let extracted = extract(&parse(&raw), &ExtractorSet::default());
+        prop_assert_eq!(extracted.types.len(), BUILT_IN.len());
+    }
+}

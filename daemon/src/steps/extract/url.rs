@@ -1,0 +1,134 @@
+//! The `url` extractor: http and https addresses, without the punctuation of the sentence around them.
+
+use super::span::{Finds, before, is_alphanumeric};
+
+/// Addresses as they stand in the text.
+pub(super) fn find(text: &str) -> Finds {
+    let bytes = text.as_bytes();
+    let mut finds: Finds = Vec::new();
+    for (colon, _) in text.match_indices("://") {
+        let Some(start) = scheme_start(bytes, colon) else {
+            continue;
+        };
+        if finds.last().is_some_and(|last| start < last.end) {
+            continue;
+        }
+        let host = colon + 3;
+        let quoted = before(bytes, start) == Some(b'\'');
+        let end = trimmed(text, host, extent(text, host, quoted));
+        if end > host && text.get(host..end).is_some_and(has_host) {
+            finds.push(start..end);
+        }
+    }
+    finds
+}
+
+/// Where `http` or `https` before the colon begins, if it is a word of its own.
+fn scheme_start(bytes: &[u8], colon: usize) -> Option<usize> {
+    [5, 4].into_iter().find_map(|length| {
+        let start = colon.checked_sub(length)?;
+        let scheme = bytes.get(start..colon)?;
+        let known = scheme.eq_ignore_ascii_case(b"https") || scheme.eq_ignore_ascii_case(b"http");
+        (known && !is_alphanumeric(before(bytes, start))).then_some(start)
+    })
+}
+
+/// Up to the first character no address has, or the first bracket that nothing in the address opened.
+fn extent(text: &str, host: usize, quoted: bool) -> usize {
+    let (mut round, mut square) = (0_usize, 0_usize);
+    for (at, c) in text.get(host..).unwrap_or_default().char_indices() {
+        let ends = match c {
+            '(' => {
+                round += 1;
+                false
+            }
+            '[' => {
+                square += 1;
+                false
+            }
+            ')' if round > 0 => {
+                round -= 1;
+                false
+            }
+            ']' if square > 0 => {
+                square -= 1;
+                false
+            }
+            ')' | ']' | '<' | '>' | '"' | '`' | '{' | '}' | '|' | '\\' | '^' => true,
+            '\'' => quoted,
+            c => c.is_whitespace() || c.is_control(),
+        };
+        if ends {
+            return host + at;
+        }
+    }
+    text.len()
+}
+
+/// Without trailing punctuation.
+fn trimmed(text: &str, host: usize, end: usize) -> usize {
+    let address = text.get(host..end).unwrap_or_default();
+    let kept = address.trim_end_matches([
+        '.', ',', ';', ':', '!', '?', '\'', '*', '_', '~', '…', '(', '[', '’', '”', '»',
+    ]);
+    host + kept.len()
+}
+
+fn has_host(address: &str) -> bool {
+    address.starts_with(|c: char| c.is_alphanumeric() || c == '[')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn urls(text: &str) -> Vec<&str> {
+        find(text)
+            .into_iter()
+            .filter_map(|range| text.get(range))
+            .collect()
+    }
+
+    #[test]
+    fn addresses_are_found_whole() {
+        for url in [
+            "https://example.com",
+            "http://api.example.com/data",
+            "HTTPS://Example.com:8443/a/b?x=1&y=a,b#frag",
+            "https://en.example.org/wiki/Rust_(language)",
+            "http://[2001:db8::1]:80/",
+            "https://user:pw@example.com/",
+            "https://bücher.example/ä",
+        ] {
+            for text in [
+                url.to_owned(),
+                format!("see {url}, then"),
+                format!("({url})."),
+                format!("<{url}>"),
+                format!("[x]({url})"),
+                format!("'{url}'"),
+                format!("\"{url}\""),
+            ] {
+                assert_eq!(urls(&text), [url], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_left() {
+        for text in [
+            "file:///home/dev",
+            "https://",
+            "http:// x",
+            "ftp://example.com",
+            "xhttps://example.com",
+            "https://{host}/",
+        ] {
+            assert!(urls(text).is_empty(), "{text}");
+        }
+        assert_eq!(
+            urls("https://a.example/x, https://b.example/y?"),
+            ["https://a.example/x", "https://b.example/y"]
+        );
+    }
+}

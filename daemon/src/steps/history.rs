@@ -1,0 +1,205 @@
+//! A session's steps as variables see them: read from the log on first use, kept in the cache.
+
+use std::sync::Arc;
+
+use super::event::{StepRecorded, decode_step};
+use super::extract::{Extractor, ExtractorSet, FieldMapping};
+use super::resolve::{History, StepData};
+use super::view::{self, Attempt};
+use crate::error::Refusal;
+use crate::log::{Hash, Position, ScopeOf, Stamped};
+use crate::operation::Context;
+use crate::sessions;
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// What a step costs in the cache besides its result, in bytes.
+const STEP_BYTES: usize = 1024;
+/// What parsed and extracted data costs, per byte of result.
+const PARSED_FACTOR: usize = 8;
+
+/// The steps of one session in one state.
+pub struct SessionSteps<'c> {
+    /// Blobs and cache.
+    pub cx: &'c Context,
+    /// The rows.
+    pub state: &'c State,
+    /// Which session.
+    pub session: &'c str,
+    /// The extractors that reach it.
+    pub set: Arc<ExtractorSet>,
+}
+
+impl<'c> SessionSteps<'c> {
+    /// The steps of a session, read with the extractors that reach it.
+    ///
+    /// # Errors
+    /// When the registrations cannot be read.
+    pub fn of(cx: &'c Context, state: &'c State, session: &'c str) -> Result<Self, Refusal> {
+        Ok(Self {
+            set: set_of(cx, state, session)?,
+            cx,
+            state,
+            session,
+        })
+    }
+
+    /// One attempt, with what is derived from it.
+    ///
+    /// # Errors
+    /// When the event or its blob cannot be read.
+    pub fn data(&self, attempt: &Attempt) -> Result<Arc<StepData>, Error> {
+        let key = (attempt.position, Hash(self.set.hash()));
+        if let Some(data) = self.cx.cache.get::<StepData>(&key) {
+            return Ok(data);
+        }
+        let event = self.event(attempt)?;
+        let (_, body) = decode_step(&event)?;
+        let data = Arc::new(self.derive(attempt, body)?);
+        let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len();
+        self.cx.cache.put(key, Arc::clone(&data), bytes);
+        Ok(data)
+    }
+
+    fn derive(&self, attempt: &Attempt, body: StepRecorded) -> Result<StepData, Error> {
+        let read = |text: Option<super::event::Text>| {
+            text.map(|text| text.read(&self.cx.blobs)).transpose()
+        };
+        let raw = read(body.result)?.unwrap_or_default();
+        let error = read(body.error)?;
+        Ok(StepData::new(
+            attempt.step,
+            attempt.attempt,
+            attempt.position.0,
+            raw,
+            Arc::clone(&self.set),
+        )
+        .with_outcome(attempt.success, error))
+    }
+
+    /// Whether an attempt's data is at hand, so that reading it costs microseconds.
+    #[must_use]
+    pub fn is_cached(&self, attempt: &Attempt) -> bool {
+        let key = (attempt.position, Hash(self.set.hash()));
+        self.cx.cache.get::<StepData>(&key).is_some()
+    }
+
+    /// The event of an attempt.
+    ///
+    /// # Errors
+    /// When its record cannot be read.
+    pub fn event(&self, attempt: &Attempt) -> Result<Stamped, Error> {
+        self.state.log().event(attempt.record, attempt.position)
+    }
+}
+
+impl History for SessionSteps<'_> {
+    type Error = Error;
+
+    fn last(&self) -> Result<Option<u32>, Error> {
+        view::last_before(self.state, self.session, u32::MAX)
+    }
+
+    fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Error> {
+        view::answering(self.state, self.session, step)?
+            .map(|answering| self.data(&answering.attempt))
+            .transpose()
+    }
+}
+
+/// The extractors and mappings that reach a session: built in, global, its project's, its own; a
+/// later one of the same name replaces an earlier one.
+fn set_of(cx: &Context, state: &State, session: &str) -> Result<Arc<ExtractorSet>, Refusal> {
+    let project = sessions::get(state, session)?.and_then(|row| row.project);
+    let last = view::last_registrations(state, session, project.as_deref())?;
+    if last == [0; 3] {
+        return Ok(built_in());
+    }
+    let newest = Position(last.into_iter().max().unwrap_or(0));
+    let named = format!("extractors {last:?} {session} {project:?}");
+    let key = (newest, Hash::of(named.as_bytes()));
+    if let Some(set) = cx.cache.get::<ExtractorSet>(&key) {
+        return Ok(set);
+    }
+    let mut extractors = Vec::new();
+    let mut mappings = Vec::new();
+    let scopes = [
+        Some(ScopeOf::Global),
+        project.as_deref().map(ScopeOf::Project),
+        Some(ScopeOf::Session(session)),
+    ];
+    for scope in scopes.into_iter().flatten() {
+        for registered in registered(state, scope)? {
+            match registered.what {
+                Registered::Extractor(extractor) => extractors.push(extractor),
+                Registered::Mapping(mapping) => mappings.push(mapping),
+            }
+        }
+    }
+    let set = ExtractorSet::new(&extractors, &mappings)
+        .map(Arc::new)
+        .map_err(|error| {
+            let message = format!("a registered extractor is no longer valid: {error}");
+            Refusal::new(crate::error::Code::Corrupt, message)
+        })?;
+    cx.cache.put(key, Arc::clone(&set), 64 * 1024);
+    Ok(set)
+}
+
+fn built_in() -> Arc<ExtractorSet> {
+    static BUILT_IN: std::sync::LazyLock<Arc<ExtractorSet>> =
+        std::sync::LazyLock::new(Arc::default);
+    Arc::clone(&BUILT_IN)
+}
+
+/// What was registered.
+pub enum Registered {
+    /// An extractor.
+    Extractor(Extractor),
+    /// Other names of a field.
+    Mapping(FieldMapping),
+}
+
+/// A registration and where it stands.
+pub struct Registration {
+    /// Position of its event.
+    pub position: Position,
+    /// What it says.
+    pub what: Registered,
+}
+
+/// The registrations of one scope, oldest first.
+///
+/// # Errors
+/// When an event cannot be read.
+pub fn registered(state: &State, scope: ScopeOf<'_>) -> Result<Vec<Registration>, Error> {
+    use super::event::{ExtractorRegistered, FieldMappingRegistered};
+    use crate::log::codec::decode_part;
+    let mut found = Vec::new();
+    for (position, record) in view::registrations(state as &dyn Rows, scope)? {
+        let event = state.log().event(record, position)?;
+        let Some(payload) = &event.payload else {
+            continue;
+        };
+        let what = match event.header.kind.as_str() {
+            ExtractorRegistered::KIND => {
+                let body: ExtractorRegistered = decode_part(&event, &payload.body)?;
+                Registered::Extractor(Extractor {
+                    name: body.name,
+                    pattern: body.pattern,
+                    group: body.group,
+                    fields: body.fields,
+                })
+            }
+            _ => {
+                let body: FieldMappingRegistered = decode_part(&event, &payload.body)?;
+                Registered::Mapping(FieldMapping {
+                    field: body.field,
+                    aliases: body.aliases,
+                })
+            }
+        };
+        found.push(Registration { position, what });
+    }
+    Ok(found)
+}

@@ -1,0 +1,23 @@
+//! Steps: what tools returned, what was found in it, and how later steps refer to it.
+
+mod command;
+mod event;
+pub mod extract;
+mod history;
+#[cfg(test)]
+mod memory;
+pub mod names;
+pub mod operations;
+pub mod parameters;
+pub mod parse;
+pub mod resolve;
+pub mod trail;
+mod view;
+mod words;
+
+pub use event::{
+    ExtractorRegistered, FieldMappingRegistered, StepFact, StepNumbered, StepRecorded, Text,
+    blobs_of, decode_step,
+};
+pub use view::{SPACE, apply};
+pub use words::normalise;

@@ -1,0 +1,455 @@
+//! Variable names: `ID_FROM_STEP_2` and its kin, from text to a closed list of meanings.
+
+use super::extract::ExtractorSet;
+use super::words;
+use std::fmt;
+
+/// Highest step number.
+pub const STEP_MAX: u32 = 1_000_000;
+
+/// Longest name, in bytes.
+pub const NAME_BYTES_MAX: usize = 256;
+
+const FROM_STEP: &str = "_FROM_STEP_";
+const FROM_STEPS: &str = "_FROM_STEPS_";
+const COMBINED: &str = "COMBINED_RESULTS";
+
+/// What a variable asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// `FIELD_FROM_STEP_N`, `FIELD_FROM_STEP_N_TYPE` and both legacy forms.
+    Field {
+        /// The field, as written.
+        field: String,
+        /// Which step.
+        step: StepRef,
+        /// The type it must have, by its name in the set.
+        of: Option<String>,
+    },
+    /// `RESULT_FROM_STEP_N`.
+    Result {
+        /// Which step.
+        step: StepRef,
+    },
+    /// `ALL_FIELDS_FROM_STEP_N`.
+    All {
+        /// The field, plural or singular, as written.
+        field: String,
+        /// Which step.
+        step: StepRef,
+        /// The type the values must have.
+        of: Option<String>,
+    },
+    /// `COUNT_FROM_STEP_N`.
+    Count {
+        /// Which step.
+        step: StepRef,
+    },
+    /// `COMBINED_RESULTS_FROM_STEPS_A_TO_B`.
+    Combined {
+        /// The first step.
+        from: StepRef,
+        /// The last step.
+        to: StepRef,
+    },
+}
+
+/// Which step a variable means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepRef {
+    /// The step of this number, from 1 to [`STEP_MAX`].
+    Number(u32),
+    /// The newest step.
+    Last,
+    /// The one before the current step, else the newest.
+    Previous,
+}
+
+/// The text is no name; the sentence says what would be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub String);
+
+/// Reads a name. Braces, backticks and a trailing note in parentheses are taken off; case does not matter.
+///
+/// # Errors
+/// [`Malformed`], with a sentence that says what would be right.
+pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, Malformed> {
+    let name = bare(text);
+    if name.len() > NAME_BYTES_MAX {
+        return Err(Malformed(format!(
+            "a name has at most {NAME_BYTES_MAX} bytes, this one has {}",
+            name.len()
+        )));
+    }
+    if let Some((head, range)) = split_at(name, FROM_STEPS) {
+        return combined(head, range);
+    }
+    let Some((field, rest)) = split_at(name, FROM_STEP) else {
+        return Err(Malformed(format!(
+            "`{name}` is no variable: write FIELD_FROM_STEP_N, for example ID_FROM_STEP_2"
+        )));
+    };
+    if split_at(rest, FROM_STEP).is_some() {
+        return Err(Malformed(format!(
+            "`{name}` names two steps: write one name for each"
+        )));
+    }
+    if words::normal_chars(field).next().is_none() {
+        return Err(Malformed(format!(
+            "`{name}` names no field: write what you want before {FROM_STEP}, for example ID{name}"
+        )));
+    }
+    let (step, suffix) = match rest.split_once('_') {
+        Some((step, suffix)) => (step, Some(suffix)),
+        None => (rest, None),
+    };
+    let step = step_ref(step)?;
+    match suffix {
+        None => Ok(of_field(field, step, None)),
+        Some(suffix) => with_suffix(field, step, suffix, set),
+    }
+}
+
+/// The name without what people put around it: braces, backticks, a trailing note in parentheses.
+#[must_use]
+pub fn bare(text: &str) -> &str {
+    let mut name = text.trim();
+    loop {
+        let before = name;
+        if let Some(inner) = name.strip_suffix(')').filter(|_| !name.starts_with('(')) {
+            name = inner
+                .split_once('(')
+                .map_or(name, |(name, _)| name.trim_end());
+        }
+        for (open, close) in [('{', '}'), ('`', '`')] {
+            let inner = name
+                .strip_prefix(open)
+                .and_then(|rest| rest.strip_suffix(close));
+            name = inner.map_or(name, str::trim);
+        }
+        if name == before {
+            return name;
+        }
+    }
+}
+
+/// Splits at an ASCII word, whatever its case.
+fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let at = text
+        .as_bytes()
+        .windows(word.len())
+        .position(|window| window.eq_ignore_ascii_case(word.as_bytes()))?;
+    Some((text.get(..at)?, text.get(at + word.len()..)?))
+}
+
+fn combined(head: &str, range: &str) -> Result<Name, Malformed> {
+    if !head.eq_ignore_ascii_case(COMBINED) {
+        return Err(Malformed(format!(
+            "only results are combined: write {COMBINED}{FROM_STEPS}1_TO_3, or {head}{FROM_STEP}1 for one step"
+        )));
+    }
+    let Some((from, to)) = split_at(range, "_TO_") else {
+        return Err(Malformed(format!(
+            "`{range}` is no range of steps: write {COMBINED}{FROM_STEPS}1_TO_3"
+        )));
+    };
+    let (from, to) = (step_ref(from)?, step_ref(to)?);
+    match (from, to) {
+        (StepRef::Number(first), StepRef::Number(last)) if first > last => Err(Malformed(format!(
+            "the range goes backwards: write {COMBINED}{FROM_STEPS}{last}_TO_{first}"
+        ))),
+        (from, to) => Ok(Name::Combined { from, to }),
+    }
+}
+
+fn step_ref(text: &str) -> Result<StepRef, Malformed> {
+    if text.eq_ignore_ascii_case("LAST") {
+        return Ok(StepRef::Last);
+    }
+    if text.eq_ignore_ascii_case("PREVIOUS") {
+        return Ok(StepRef::Previous);
+    }
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(number @ 1..=STEP_MAX) if is_number => Ok(StepRef::Number(number)),
+        _ => Err(Malformed(format!(
+            "`{text}` is no step: write a number from 1 to {STEP_MAX}, LAST or PREVIOUS"
+        ))),
+    }
+}
+
+/// What a field means without a suffix behind the step.
+fn of_field(field: &str, step: StepRef, of: Option<String>) -> Name {
+    let list = split_at(field, "ALL_").filter(|(head, list)| head.is_empty() && !list.is_empty());
+    match list {
+        Some((_, field)) => Name::All {
+            field: field.to_owned(),
+            step,
+            of,
+        },
+        None if of.is_none() && field.eq_ignore_ascii_case("RESULT") => Name::Result { step },
+        None if of.is_none() && field.eq_ignore_ascii_case("COUNT") => Name::Count { step },
+        None => Name::Field {
+            field: field.to_owned(),
+            step,
+            of,
+        },
+    }
+}
+
+/// The legacy forms come first, then a type.
+fn with_suffix(
+    field: &str,
+    step: StepRef,
+    suffix: &str,
+    set: &ExtractorSet,
+) -> Result<Name, Malformed> {
+    if words::normal_chars(suffix).next().is_none() {
+        return Err(Malformed(format!(
+            "nothing follows the `_` behind the step: leave it out, {field}{FROM_STEP}{step}"
+        )));
+    }
+    if field.eq_ignore_ascii_case("RESULT") {
+        return Ok(of_field(suffix, step, None));
+    }
+    if suffix.eq_ignore_ascii_case("RESULT") {
+        return Ok(of_field(field, step, None));
+    }
+    match set.type_named(suffix) {
+        Some(of) => Ok(of_field(field, step, Some(set.name_of(of).to_owned()))),
+        None => {
+            let known: Vec<&str> = set.types().map(|(name, _)| name).collect();
+            Err(Malformed(format!(
+                "`{suffix}` is no type: known are {}; for the field write {suffix}{FROM_STEP}{step}",
+                known.join(", ")
+            )))
+        }
+    }
+}
+
+impl fmt::Display for StepRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepRef::Number(number) => write!(f, "{number}"),
+            StepRef::Last => f.write_str("LAST"),
+            StepRef::Previous => f.write_str("PREVIOUS"),
+        }
+    }
+}
+
+/// The name in its generic or typed form, which reads back as the same name.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Field {
+                field,
+                step,
+                of: None,
+            } => write!(f, "{field}{FROM_STEP}{step}"),
+            Name::Field {
+                field,
+                step,
+                of: Some(of),
+            } => write!(f, "{field}{FROM_STEP}{step}_{of}"),
+            Name::Result { step } => write!(f, "RESULT{FROM_STEP}{step}"),
+            Name::All {
+                field,
+                step,
+                of: None,
+            } => write!(f, "ALL_{field}{FROM_STEP}{step}"),
+            Name::All {
+                field,
+                step,
+                of: Some(of),
+            } => write!(f, "ALL_{field}{FROM_STEP}{step}_{of}"),
+            Name::Count { step } => write!(f, "COUNT{FROM_STEP}{step}"),
+            Name::Combined { from, to } => write!(f, "{COMBINED}{FROM_STEPS}{from}_TO_{to}"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Name, Malformed> {
+        parse(text, &ExtractorSet::default())
+    }
+
+    fn field(field: &str, step: u32, of: Option<&str>) -> Name {
+        Name::Field {
+            field: field.into(),
+            step: StepRef::Number(step),
+            of: of.map(Into::into),
+        }
+    }
+
+    #[test]
+    fn the_generic_format() {
+        for (text, name, step) in [
+            ("ID_FROM_STEP_2", "ID", 2),
+            ("DATE_FROM_STEP_1", "DATE", 1),
+            ("TITLE_FROM_STEP_3", "TITLE", 3),
+            ("STATUS_FROM_STEP_2", "STATUS", 2),
+            ("AUTHOR_FROM_STEP_1", "AUTHOR", 1),
+            ("BRANCH_FROM_STEP_4", "BRANCH", 4),
+            ("AUTHOR_EMAIL_FROM_STEP_1", "AUTHOR_EMAIL", 1),
+            ("id_from_step_1000000", "id", STEP_MAX),
+            ("author.email_FROM_STEP_1", "author.email", 1),
+        ] {
+            assert_eq!(read(text), Ok(field(name, step, None)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_typed_format() {
+        for (text, name, step, of) in [
+            ("ID_FROM_STEP_2_ID", "ID", 2, "id"),
+            ("DATE_FROM_STEP_1_DATE", "DATE", 1, "date"),
+            ("URL_FROM_STEP_3_URL", "URL", 3, "url"),
+            ("ID_FROM_STEP_2_NUMBER", "ID", 2, "number"),
+            ("x_from_step_9_Email", "x", 9, "email"),
+        ] {
+            assert_eq!(read(text), Ok(field(name, step, Some(of))), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_legacy_formats() {
+        assert_eq!(
+            read("RESULT_FROM_STEP_2_COMPLETION_DATE"),
+            Ok(field("COMPLETION_DATE", 2, None))
+        );
+        assert_eq!(
+            read("PULL_REQUEST_ID_FROM_STEP_3_RESULT"),
+            Ok(field("PULL_REQUEST_ID", 3, None))
+        );
+        assert_eq!(
+            read("RESULT_FROM_STEP_2_DATE"),
+            Ok(field("DATE", 2, None)),
+            "not the type"
+        );
+        assert_eq!(
+            read("RESULT_FROM_STEP_2"),
+            Ok(Name::Result {
+                step: StepRef::Number(2)
+            })
+        );
+        assert_eq!(
+            read("RESULT_FROM_STEP_2_RESULT"),
+            Ok(Name::Result {
+                step: StepRef::Number(2)
+            })
+        );
+    }
+
+    #[test]
+    fn lists_counts_and_ranges() {
+        let step = StepRef::Number(2);
+        assert_eq!(
+            read("ALL_IDS_FROM_STEP_2"),
+            Ok(Name::All {
+                field: "IDS".into(),
+                step,
+                of: None
+            })
+        );
+        assert_eq!(read("COUNT_FROM_STEP_2"), Ok(Name::Count { step }));
+        assert_eq!(
+            read("FILE_COUNT_FROM_STEP_2"),
+            Ok(field("FILE_COUNT", 2, None))
+        );
+        assert_eq!(
+            read("COMBINED_RESULTS_FROM_STEPS_1_TO_3"),
+            Ok(Name::Combined {
+                from: StepRef::Number(1),
+                to: StepRef::Number(3)
+            })
+        );
+        assert_eq!(read("all_from_step_2"), Ok(field("all", 2, None)));
+    }
+
+    #[test]
+    fn steps_may_be_relative() {
+        let last = Name::Field {
+            field: "ID".into(),
+            step: StepRef::Last,
+            of: None,
+        };
+        assert_eq!(read("ID_FROM_STEP_LAST"), Ok(last));
+        let previous = Name::Field {
+            field: "ID".into(),
+            step: StepRef::Previous,
+            of: Some("url".into()),
+        };
+        assert_eq!(read("ID_from_STEP_previous_URL"), Ok(previous));
+    }
+
+    #[test]
+    fn what_people_put_around_a_name_is_taken_off() {
+        for text in [
+            "{ID_FROM_STEP_2}",
+            "{{ID_FROM_STEP_2}}",
+            "{{ ID_FROM_STEP_2 }}",
+            "`ID_FROM_STEP_2`",
+            " ID_FROM_STEP_2 (the pull request)",
+            "`{ID_FROM_STEP_2}` (from the list (newest))",
+        ] {
+            assert_eq!(read(text), Ok(field("ID", 2, None)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_told_what_would_be() {
+        for (text, hint) in [
+            ("ID", "FIELD_FROM_STEP_N"),
+            ("", "FIELD_FROM_STEP_N"),
+            ("ID_FROM_STEP_0", "from 1 to 1000000"),
+            ("ID_FROM_STEP_1000001", "from 1 to 1000000"),
+            ("ID_FROM_STEP_99999999999999999999", "from 1 to 1000000"),
+            ("ID_FROM_STEP_-1", "from 1 to 1000000"),
+            ("ID_FROM_STEP_", "LAST or PREVIOUS"),
+            ("ID_FROM_STEP_two", "LAST or PREVIOUS"),
+            ("_FROM_STEP_2", "ID_FROM_STEP_2"),
+            ("ID_FROM_STEP_2_", "ID_FROM_STEP_2"),
+            ("ID_FROM_STEP_2_COLOUR", "COLOUR_FROM_STEP_2"),
+            ("ID_FROM_STEP_2_FROM_STEP_3", "one name for each"),
+            (
+                "IDS_FROM_STEPS_1_TO_2",
+                "COMBINED_RESULTS_FROM_STEPS_1_TO_3",
+            ),
+            (
+                "COMBINED_RESULTS_FROM_STEPS_3",
+                "COMBINED_RESULTS_FROM_STEPS_1_TO_3",
+            ),
+            (
+                "COMBINED_RESULTS_FROM_STEPS_3_TO_1",
+                "COMBINED_RESULTS_FROM_STEPS_1_TO_3",
+            ),
+            (&"X".repeat(300), "at most 256 bytes"),
+        ] {
+            let refusal = read(text).unwrap_err();
+            assert!(refusal.to_string().contains(hint), "{text}: {refusal}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is a name is one again when printed, and means the same.
+        #[test]
+        fn names_round_trip(text in "(ALL_|RESULT|COUNT)?[A-Za-z_.]{0,12}_FROM_STEPS?_([1-9][0-9]{0,5}|LAST|previous)(_TO_[1-9])?(_[A-Za-z]{1,8}|_URL|_RESULT)?") {
+            if let Ok(name) = read(&text) {
+                prop_assert_eq!(read(&name.to_string()), Ok(name));
+            }
+        }
+
+        /// No text makes the reader panic.
+        #[test]
+        fn any_text_is_read(text in any::<String>(), number in any::<u64>()) {
+            prop_assert!(read(&text).is_err() || text.to_ascii_uppercase().contains("_FROM_STEP"));
+            let _ = read(&format!("{text}_FROM_STEP_{number}_{text}"));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `get_step` and `list_steps`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lore::protocol::steps::{
+    GetStepArgs, GetStepReply, ListStepsArgs, ListStepsReply, StepSummary,
+};
+use serde_json::Value;
+
+use super::{Read, Reading, blocking};
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::steps::event::decode_step;
+use crate::steps::history::SessionSteps;
+use crate::steps::view::{self, Answering, Attempt};
+
+const LIMIT_DEFAULT: u64 = 50;
+const LIMIT_MAX: u64 = 500;
+
+/// `get_step`.
+pub struct GetStep;
+
+impl Op for GetStep {
+    type Args = GetStepArgs;
+    type Reply = GetStepReply;
+    const NAME: &'static str = "get_step";
+    const TITLE: &'static str = "Show a step";
+    const SENTENCE: &'static str = "Shows one recorded step whole: parameters, the raw result, what \
+        was parsed and extracted from it, when and by whom.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: GetStepArgs,
+    ) -> Result<GetStepReply, Refusal> {
+        let reading = Reading {
+            session: args.session,
+            as_of: args.as_of,
+            at_least: args.at_least,
+            agent: args.agent,
+        };
+        let read = reading.open(cx, caller).await?;
+        let (answering, attempt) = find(&read, args.step, args.attempt)?;
+        let is_cached = SessionSteps::of(&read.cx, &read.state, &read.session)?.is_cached(&attempt);
+        if is_cached {
+            show(&read, &answering, &attempt)
+        } else {
+            blocking(move || show(&read, &answering, &attempt)).await
+        }
+    }
+}
+
+fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Attempt), Refusal> {
+    let not_found = |what: String, hint: String| Refusal::new(Code::StepNotFound, what).hint(hint);
+    let number = u32::try_from(step).unwrap_or(u32::MAX);
+    let session = &read.session;
+    let Some(answering) = view::answering(&read.state, session, number)? else {
+        let hint = match view::last_before(&read.state, session, u32::MAX)? {
+            Some(last) => format!("Its last step is {last}; `list_steps` shows all."),
+            None => "It has no steps yet; `record_step` records one.".to_owned(),
+        };
+        let what = format!("the session `{session}` has no step {step}");
+        return Err(not_found(what, hint));
+    };
+    let Some(wanted) = attempt else {
+        return Ok((answering, answering.attempt));
+    };
+    let wanted_number = u32::try_from(wanted).unwrap_or(u32::MAX);
+    match view::attempt(&read.state, session, number, wanted_number)? {
+        Some(found) => Ok((answering, found)),
+        None => Err(not_found(
+            format!("step {step} of the session `{session}` has no attempt {wanted}"),
+            format!("It has the attempts 1 to {}.", answering.attempts),
+        )),
+    }
+}
+
+fn show(read: &Read, answering: &Answering, attempt: &Attempt) -> Result<GetStepReply, Refusal> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+    let event = steps.event(attempt)?;
+    let (_, body) = decode_step(&event)?;
+    let data = steps.data(attempt)?;
+    let parameters = match body.parameters {
+        Some(text) => serde_json::from_str(&text.read(&read.cx.blobs)?).unwrap_or_default(),
+        None => Value::Object(serde_json::Map::new()),
+    };
+    let extracted: BTreeMap<String, Vec<Value>> = data
+        .extracted()
+        .types
+        .iter()
+        .map(|found| {
+            let values = found.values.iter().map(|value| value.value(data.parsed()));
+            (found.name.clone(), values.collect())
+        })
+        .collect();
+    let warnings = data.extracted().searched_bytes.map(|bytes| {
+        format!("the result is large: values were looked for in its first {bytes} bytes alone")
+    });
+    Ok(GetStepReply {
+        session: read.session_id()?,
+        step: attempt.step.into(),
+        attempt: attempt.attempt.into(),
+        attempts: answering.attempts.into(),
+        tool: body.tool,
+        parameters,
+        purpose: body.purpose,
+        result: data.raw.clone(),
+        success: attempt.success,
+        error: data.error.clone(),
+        at: format_time(event.header.time),
+        agent: event.header.actor.agent.clone(),
+        position: attempt.position,
+        parsed: data.parsed().json(),
+        extracted,
+        durable: read.durable(),
+        warnings: warnings.into_iter().collect(),
+    })
+}
+
+/// `list_steps`.
+pub struct ListSteps;
+
+impl Op for ListSteps {
+    type Args = ListStepsArgs;
+    type Reply = ListStepsReply;
+    const NAME: &'static str = "list_steps";
+    const TITLE: &'static str = "List steps";
+    const SENTENCE: &'static str = "Lists the recorded steps of a session in order: tool, purpose, \
+        outcome, size. `next` of a reply gives the following page.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListStepsArgs,
+    ) -> Result<ListStepsReply, Refusal> {
+        let reading = Reading {
+            session: args.session,
+            as_of: args.as_of,
+            at_least: args.at_least,
+            agent: args.agent,
+        };
+        let from = match &args.next {
+            None => 1,
+            Some(next) => next.parse().map_err(|_| {
+                Refusal::invalid(format!("`next` is no cursor of list_steps: {next:?}"))
+                    .hint("Give the `next` of the last reply, unchanged.")
+            })?,
+        };
+        let limit = args.limit.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX) as usize;
+        let read = reading.open(cx, caller).await?;
+        blocking(move || list(&read, from, limit)).await
+    }
+}
+
+fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal> {
+    let mut found = view::steps(&read.state, &read.session, from, limit + 1)?;
+    let next = found.get(limit).map(|more| more.attempt.step.to_string());
+    found.truncate(limit);
+    Ok(ListStepsReply {
+        session: read.session_id()?,
+        steps: found
+            .iter()
+            .map(|answering| summary(read, answering))
+            .collect::<Result<_, _>>()?,
+        next,
+        position: read.state.position(),
+        durable: read.durable(),
+        warnings: Vec::new(),
+    })
+}
+
+fn summary(read: &Read, answering: &Answering) -> Result<StepSummary, Refusal> {
+    let attempt = &answering.attempt;
+    let event = read.state.log().event(attempt.record, attempt.position)?;
+    let (_, body) = decode_step(&event)?;
+    Ok(StepSummary {
+        step: attempt.step.into(),
+        attempt: attempt.attempt.into(),
+        attempts: answering.attempts.into(),
+        tool: body.tool,
+        purpose: body.purpose,
+        success: attempt.success,
+        error: match body.error {
+            Some(text) => Some(text.read(&read.cx.blobs)?),
+            None => None,
+        },
+        at: format_time(event.header.time),
+        agent: event.header.actor.agent,
+        position: attempt.position,
+        bytes: body.result.map_or(0, |result| result.bytes()),
+    })
+}

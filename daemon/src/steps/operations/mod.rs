@@ -1,0 +1,91 @@
+//! The step lines of the operation table.
+
+mod inspect;
+mod record;
+mod register;
+mod resolve;
+
+use std::sync::Arc;
+
+use lore::protocol::{AsOf, Position, SessionId};
+
+use crate::error::{Code, Refusal};
+use crate::operation::{Caller, Context, Operation};
+use crate::sessions::Wish;
+use crate::state::State;
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<record::RecordStep>(),
+    Operation::of::<resolve::ResolveVariables>(),
+    Operation::of::<resolve::ResolveParameters>(),
+    Operation::of::<inspect::GetStep>(),
+    Operation::of::<inspect::ListSteps>(),
+    Operation::of::<register::ListExtractors>(),
+    Operation::of::<register::RegisterExtractor>(),
+    Operation::of::<register::RegisterFieldMapping>(),
+];
+
+/// What every read of a session's steps is given.
+struct Reading {
+    session: Option<SessionId>,
+    as_of: Option<AsOf>,
+    at_least: Option<Position>,
+    agent: Option<String>,
+}
+
+/// A session in a state, ready to be read.
+struct Read {
+    cx: Arc<Context>,
+    state: State,
+    session: String,
+}
+
+fn wish(caller: &Caller, session: Option<&SessionId>) -> Wish {
+    Wish {
+        session: session
+            .map(|session| session.as_str().to_owned())
+            .or_else(|| caller.session.clone()),
+        project: caller.project.clone(),
+    }
+}
+
+impl Reading {
+    async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
+        let caller = caller.acting_as(self.agent.as_deref())?;
+        let state = State::live(&cx, self.at_least).await?;
+        let wish = wish(&caller, self.session.as_ref());
+        let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
+        let Some(as_of) = self.as_of else {
+            return Ok(Read { cx, state, session });
+        };
+        blocking(move || {
+            let state = state.back_to(&*cx.fold, &session, &as_of)?;
+            Ok(Read { cx, state, session })
+        })
+        .await
+    }
+}
+
+impl Read {
+    fn session_id(&self) -> Result<SessionId, Refusal> {
+        SessionId::new(self.session.as_str())
+            .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+    }
+
+    fn durable(&self) -> bool {
+        self.cx.engine.is_durable()
+    }
+}
+
+/// Runs what takes long off the event loop.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        Err(Refusal::new(
+            Code::Internal,
+            "the work failed inside the daemon; nothing else is affected",
+        ))
+    })
+}

@@ -1,0 +1,206 @@
+//! `record_step`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
+
+use super::{blocking, wish};
+use crate::engine::Outcome;
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::{Choice, session_of};
+use crate::state::State;
+use crate::steps::command::{RecordStep as Record, STEP_MAX};
+use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_step};
+use crate::steps::history::SessionSteps;
+use crate::steps::view::Attempt;
+use crate::steps::{parse, trail};
+use crate::store::PendingBlob;
+
+/// Name of a tool, in bytes.
+const TOOL_BYTES_MAX: usize = 256;
+/// Why it was called, in bytes.
+const PURPOSE_BYTES_MAX: usize = 16 * 1024;
+/// Results longer than this are prepared off the event loop, in bytes.
+const PREPARE_INLINE_BYTES_MAX: usize = 32 * 1024;
+
+/// `record_step`.
+pub struct RecordStep;
+
+impl Op for RecordStep {
+    type Args = RecordStepArgs;
+    type Reply = RecordStepReply;
+    const NAME: &'static str = "record_step";
+    const TITLE: &'static str = "Record a step";
+    const SENTENCE: &'static str = "Records what a tool returned, so that you and other agents can \
+        use its values by name (ID_FROM_STEP_2), also after a restart.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RecordStepArgs,
+    ) -> Result<RecordStepReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        check(&args)?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let explain = args.explain == Some(true);
+        let wish = wish(&caller, args.session.as_ref());
+        let choice = Choice::prepare(wish, cx.engine.clock());
+        let large = args.result.as_ref().map_or(0, |body| body.as_str().len())
+            > PREPARE_INLINE_BYTES_MAX
+            || args.parameters.is_some();
+        let shared = Arc::clone(&cx);
+        let command = if large {
+            blocking(move || prepare(&shared, choice, args)).await?
+        } else {
+            prepare(&shared, choice, args)?
+        };
+        let bytes = command.body.bytes.len();
+        let outcome = cx.write(&caller, claim, bytes, command).await?;
+        reply(cx, outcome, explain).await
+    }
+}
+
+fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
+    if args.tool.trim().is_empty() || args.tool.len() > TOOL_BYTES_MAX {
+        return Err(Refusal::invalid(format!(
+            "`tool` is the name of the tool that was called, 1 to {TOOL_BYTES_MAX} bytes; this one \
+             has {}",
+            args.tool.len()
+        )));
+    }
+    if let Some(purpose) = &args.purpose
+        && purpose.len() > PURPOSE_BYTES_MAX
+    {
+        return Err(Refusal::invalid(format!(
+            "`purpose` has {} bytes; at most {PURPOSE_BYTES_MAX} are kept",
+            purpose.len()
+        ))
+        .hint("Put long texts into `parameters` or `result`."));
+    }
+    if let Some(step) = args.step
+        && (step == 0 || step > u64::from(STEP_MAX))
+    {
+        return Err(Refusal::invalid(format!(
+            "step numbers go from 1 to {STEP_MAX}; this one is {step}"
+        ))
+        .hint("Leave `step` out for the next free number."));
+    }
+    if args.result.is_none() && args.error.is_none() {
+        return Err(Refusal::invalid(
+            "a step has a `result`, or an `error` that says why it has none",
+        )
+        .hint("An empty text is a good result: \"result\": \"\"."));
+    }
+    Ok(())
+}
+
+/// Everything that needs no decision: judging, blobs, encoding, hashing.
+fn prepare(cx: &Context, choice: Choice, args: RecordStepArgs) -> Result<Record, Refusal> {
+    let mut blobs = Vec::new();
+    let result = args.result.map(|body| body.0);
+    let success = args.success.unwrap_or_else(|| {
+        parse::succeeded(result.as_deref().unwrap_or_default(), args.error.as_deref())
+    });
+    let parameters = args
+        .parameters
+        .map(|map| serde_json::Value::from(map).to_string());
+    let event = StepRecorded {
+        tool: args.tool,
+        parameters: text(cx, parameters, &mut blobs)?,
+        purpose: args.purpose,
+        result: text(cx, result, &mut blobs)?,
+        error: text(cx, args.error, &mut blobs)?,
+    };
+    Ok(Record {
+        choice,
+        // Checked to fit.
+        step: args.step.and_then(|step| u32::try_from(step).ok()),
+        success,
+        body: Body::new(codec::encode(&event), cx.engine.clock().random()),
+        blobs,
+    })
+}
+
+fn text(
+    cx: &Context,
+    text: Option<String>,
+    blobs: &mut Vec<PendingBlob>,
+) -> Result<Option<Text>, Refusal> {
+    match text {
+        Some(text) if text.len() > INLINE_BYTES_MAX => {
+            let blob = cx.blobs.put(text.as_bytes())?;
+            let reference = blob.reference();
+            blobs.push(blob);
+            Ok(Some(Text::Blob {
+                blob: reference.hash,
+                bytes: reference.bytes,
+            }))
+        }
+        text => Ok(text.map(Text::Inline)),
+    }
+}
+
+/// The reply, made from the recorded event: so a repeated key gets the same one.
+async fn reply(
+    cx: Arc<Context>,
+    outcome: Outcome,
+    explain: bool,
+) -> Result<RecordStepReply, Refusal> {
+    let event = &outcome.event;
+    let (numbered, _) = decode_step(event)?;
+    let session = session_of(&event.header)?;
+    let mut reply = RecordStepReply {
+        step: numbered.step.into(),
+        attempt: numbered.attempt.into(),
+        position: event.position(),
+        extracted: None,
+        redacted: None,
+        durable: outcome.durable,
+        project: event.header.project.clone(),
+        warnings: Vec::new(),
+        session,
+    };
+    if explain || tracing::enabled!(tracing::Level::DEBUG) {
+        let state = State::live(&cx, Some(event.position())).await?;
+        let name = reply.session.as_str().to_owned();
+        let (step, attempt) = (numbered.step, numbered.attempt);
+        let found = blocking(move || found_in(&cx, &state, &name, step, attempt)).await?;
+        if explain && let Some((counts, warning)) = found {
+            reply.extracted = Some(counts);
+            reply.warnings.extend(warning);
+        }
+    }
+    Ok(reply)
+}
+
+type Found = (BTreeMap<String, u64>, Option<String>);
+
+fn found_in(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    step: u32,
+    attempt: u32,
+) -> Result<Option<Found>, Refusal> {
+    let steps = SessionSteps::of(cx, state, session)?;
+    let Some(attempt) = crate::steps::view::attempt(state, session, step, attempt)? else {
+        return Ok(None);
+    };
+    let attempt: Attempt = attempt;
+    let data = steps.data(&attempt)?;
+    trail::stored(step, &data.raw);
+    let extracted = data.extracted();
+    let counts = extracted
+        .types
+        .iter()
+        .map(|found| (found.name.clone(), found.values.len() as u64))
+        .collect();
+    let warning = extracted.searched_bytes.map(|bytes| {
+        format!("the result is large: values were looked for in its first {bytes} bytes alone")
+    });
+    Ok(Some((counts, warning)))
+}

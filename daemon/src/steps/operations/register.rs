@@ -1,0 +1,259 @@
+//! `register_extractor`, `register_field_mapping` and `list_extractors`.
+
+use std::sync::Arc;
+
+use lore::protocol::SessionId;
+use lore::protocol::steps::{
+    Extractor as WireExtractor, FieldMapping as WireMapping, ListExtractorsArgs,
+    ListExtractorsReply, RegisterExtractorArgs, RegisterExtractorReply, RegisterFieldMappingArgs,
+    RegisterFieldMappingReply, Scope,
+};
+
+use super::{Read, Reading, blocking, wish};
+use crate::engine::Outcome;
+use crate::error::Refusal;
+use crate::log::{Body, ScopeOf, codec};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::{self, Choice};
+use crate::state::State;
+use crate::steps::command::{Reach, Register, Registration};
+use crate::steps::event::{ExtractorRegistered, FieldMappingRegistered, decode_registered};
+use crate::steps::extract::{Extractor, ExtractorSet, FieldMapping};
+use crate::steps::history::{Registered, registered};
+
+fn reach(
+    cx: &Context,
+    caller: &Caller,
+    scope: Option<Scope>,
+    session: Option<&SessionId>,
+) -> Result<Reach, Refusal> {
+    match scope.unwrap_or(Scope::Session) {
+        Scope::Session => {
+            let choice = Choice::prepare(wish(caller, session), cx.engine.clock());
+            Ok(Reach::Session(choice))
+        }
+        Scope::Project => caller.project.clone().map(Reach::Project).ok_or_else(|| {
+            Refusal::invalid("this connection has no project to register for")
+                .hint("Connect with a working directory (`cwd`), or use the scope `session`.")
+        }),
+        Scope::Global => Ok(Reach::Global),
+    }
+}
+
+/// `register_extractor`.
+pub struct RegisterExtractor;
+
+impl Op for RegisterExtractor {
+    type Args = RegisterExtractorArgs;
+    type Reply = RegisterExtractorReply;
+    const NAME: &'static str = "register_extractor";
+    const TITLE: &'static str = "Register an extractor";
+    const SENTENCE: &'static str = "Registers an extractor of your own: a name, a regular \
+        expression with at most one capture group, JSON field names, or both. It holds for the \
+        session, the project or everywhere, also for steps recorded before.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RegisterExtractorArgs,
+    ) -> Result<RegisterExtractorReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let group = args
+            .group
+            .map(|group| u32::try_from(group).map_err(|_| Refusal::invalid("`group` is 0 or 1")))
+            .transpose()?;
+        let event = ExtractorRegistered {
+            name: args.name,
+            pattern: args.pattern,
+            group,
+            fields: args.fields,
+        };
+        let extractor = Extractor {
+            name: event.name.clone(),
+            pattern: event.pattern.clone(),
+            group: event.group,
+            fields: event.fields.clone(),
+        };
+        blocking(move || {
+            ExtractorSet::new(&[extractor], &[])
+                .map(drop)
+                .map_err(|invalid| Refusal::invalid(invalid.to_string()))
+        })
+        .await?;
+        let command = Register {
+            reach: reach(&cx, &caller, args.scope, args.session.as_ref())?,
+            what: Registration::Extractor,
+            body: Body::new(codec::encode(&event), cx.engine.clock().random()),
+        };
+        let bytes = command.body.bytes.len();
+        let outcome = cx.write(&caller, claim, bytes, command).await?;
+        let recorded: ExtractorRegistered = decode_registered(&outcome.event)?;
+        Ok(RegisterExtractorReply {
+            name: recorded.name,
+            position: outcome.event.position(),
+            reextracted: steps_reached(&cx, &outcome).await?,
+            durable: outcome.durable,
+            project: outcome.event.header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// How many recorded attempts a registration reaches: these are extracted again when they are next
+/// read, since what was extracted is kept under the hash of the extractors.
+async fn steps_reached(cx: &Context, outcome: &Outcome) -> Result<u64, Refusal> {
+    let state = State::live(cx, Some(outcome.event.position())).await?;
+    Ok(match outcome.event.scope() {
+        ScopeOf::Session(session) => sessions::get(&state, session)?.map_or(0, |row| row.steps),
+        ScopeOf::Project(project) => sessions::project_counts(&state, project)?.steps,
+        ScopeOf::Global => sessions::counts(&state)?.steps,
+    })
+}
+
+/// `register_field_mapping`.
+pub struct RegisterFieldMapping;
+
+impl Op for RegisterFieldMapping {
+    type Args = RegisterFieldMappingArgs;
+    type Reply = RegisterFieldMappingReply;
+    const NAME: &'static str = "register_field_mapping";
+    const TITLE: &'static str = "Register a field mapping";
+    const SENTENCE: &'static str = "Registers other names of a field, so that TICKET_FROM_STEP_1 \
+        finds `issueid`. It holds for the session, the project or everywhere.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RegisterFieldMappingArgs,
+    ) -> Result<RegisterFieldMappingReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let event = FieldMappingRegistered {
+            field: args.field,
+            aliases: args.aliases,
+        };
+        let mapping = FieldMapping {
+            field: event.field.clone(),
+            aliases: event.aliases.clone(),
+        };
+        ExtractorSet::new(&[], &[mapping])
+            .map_err(|invalid| Refusal::invalid(invalid.to_string()))?;
+        let command = Register {
+            reach: reach(&cx, &caller, args.scope, args.session.as_ref())?,
+            what: Registration::Mapping,
+            body: Body::new(codec::encode(&event), cx.engine.clock().random()),
+        };
+        let bytes = command.body.bytes.len();
+        let outcome = cx.write(&caller, claim, bytes, command).await?;
+        let recorded: FieldMappingRegistered = decode_registered(&outcome.event)?;
+        Ok(RegisterFieldMappingReply {
+            field: recorded.field,
+            aliases: recorded.aliases,
+            position: outcome.event.position(),
+            durable: outcome.durable,
+            project: outcome.event.header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// `list_extractors`.
+pub struct ListExtractors;
+
+impl Op for ListExtractors {
+    type Args = ListExtractorsArgs;
+    type Reply = ListExtractorsReply;
+    const NAME: &'static str = "list_extractors";
+    const TITLE: &'static str = "List extractors";
+    const SENTENCE: &'static str = "Lists the extractors and field mappings that reach a session: \
+        built in, global, its project's, its own.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListExtractorsArgs,
+    ) -> Result<ListExtractorsReply, Refusal> {
+        let only = args.scope;
+        let reading = Reading {
+            session: args.session,
+            as_of: args.as_of,
+            at_least: args.at_least,
+            agent: args.agent,
+        };
+        let read = reading.open(cx, caller).await?;
+        blocking(move || list(&read, only)).await
+    }
+}
+
+fn list(read: &Read, only: Option<Scope>) -> Result<ListExtractorsReply, Refusal> {
+    let mut reply = ListExtractorsReply {
+        extractors: Vec::new(),
+        mappings: Vec::new(),
+        position: read.state.position(),
+        durable: read.durable(),
+        warnings: Vec::new(),
+    };
+    if only.is_none_or(|only| only == Scope::Global) {
+        put_built_in(&mut reply);
+    }
+    let project = sessions::get(&read.state, &read.session)?.and_then(|row| row.project);
+    let scopes = [
+        (Scope::Global, Some(ScopeOf::Global)),
+        (Scope::Project, project.as_deref().map(ScopeOf::Project)),
+        (Scope::Session, Some(ScopeOf::Session(&read.session))),
+    ];
+    for (scope, of) in scopes {
+        let Some(of) = of.filter(|_| only.is_none_or(|only| only == scope)) else {
+            continue;
+        };
+        for registration in registered(&read.state, of)? {
+            let position = Some(registration.position);
+            match registration.what {
+                Registered::Extractor(extractor) => reply.extractors.push(WireExtractor {
+                    name: extractor.name,
+                    scope,
+                    pattern: extractor.pattern,
+                    group: extractor.group.map(Into::into),
+                    fields: extractor.fields,
+                    position,
+                    built_in: false,
+                }),
+                Registered::Mapping(mapping) => reply.mappings.push(WireMapping {
+                    field: mapping.field,
+                    aliases: mapping.aliases,
+                    scope,
+                    position,
+                    built_in: false,
+                }),
+            }
+        }
+    }
+    Ok(reply)
+}
+
+fn put_built_in(reply: &mut ListExtractorsReply) {
+    for (name, _) in crate::steps::extract::BUILT_IN {
+        reply.extractors.push(WireExtractor {
+            name: name.to_owned(),
+            scope: Scope::Global,
+            pattern: None,
+            group: None,
+            fields: Vec::new(),
+            position: None,
+            built_in: true,
+        });
+    }
+    for (field, aliases) in crate::steps::extract::MAPPINGS {
+        reply.mappings.push(WireMapping {
+            field: field.to_owned(),
+            aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+            scope: Scope::Global,
+            position: None,
+            built_in: true,
+        });
+    }
+}

@@ -1,0 +1,205 @@
+//! `resolve_variables` and `resolve_parameters`.
+
+use std::sync::Arc;
+
+use lore::protocol::Position;
+use lore::protocol::steps::{
+    Reason as WireReason, Resolution as WireResolution, ResolveParametersArgs,
+    ResolveParametersReply, ResolveVariablesArgs, ResolveVariablesReply, Strategy as WireStrategy,
+    Unresolved,
+};
+use serde_json::{Map, Value};
+
+use super::{Read, Reading, blocking};
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::steps::history::SessionSteps;
+use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
+use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
+
+/// Names in one call.
+const NAMES_MAX: usize = 1000;
+
+/// `resolve_variables`.
+pub struct ResolveVariables;
+
+impl Op for ResolveVariables {
+    type Args = ResolveVariablesArgs;
+    type Reply = ResolveVariablesReply;
+    const NAME: &'static str = "resolve_variables";
+    const TITLE: &'static str = "Resolve variables";
+    const SENTENCE: &'static str = "Gives the values of names such as ID_FROM_STEP_2, \
+        DATE_FROM_STEP_1_DATE or ALL_IDS_FROM_STEP_3 from recorded steps, and says where each came \
+        from. A name without a value is null, with the reason and the nearest fields.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ResolveVariablesArgs,
+    ) -> Result<ResolveVariablesReply, Refusal> {
+        if args.names.len() > NAMES_MAX {
+            return Err(Refusal::invalid(format!(
+                "{} names were given; at most {NAMES_MAX} are resolved in one call",
+                args.names.len()
+            )));
+        }
+        let current_step = step_number(args.current_step)?;
+        let reading = Reading {
+            session: args.session,
+            as_of: args.as_of,
+            at_least: args.at_least,
+            agent: args.agent,
+        };
+        let all = args.all == Some(true);
+        let names = args.names;
+        let read = reading.open(cx, caller).await?;
+        blocking(move || variables(&read, &names, current_step, all)).await
+    }
+}
+
+fn variables(
+    read: &Read,
+    names: &[String],
+    current_step: Option<u32>,
+    all_values: bool,
+) -> Result<ResolveVariablesReply, Refusal> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+    let resolver = Resolver {
+        history: &steps,
+        set: &steps.set,
+        current_step,
+        all_values,
+    };
+    let resolutions: Vec<WireResolution> = names
+        .iter()
+        .map(|name| resolver.resolve(name).map(wire))
+        .collect::<Result<_, _>>()?;
+    Ok(ResolveVariablesReply {
+        session: Some(read.session_id()?),
+        resolutions,
+        position: read.state.position(),
+        durable: read.durable(),
+        warnings: Vec::new(),
+    })
+}
+
+/// `resolve_parameters`.
+pub struct ResolveParameters;
+
+impl Op for ResolveParameters {
+    type Args = ResolveParametersArgs;
+    type Reply = ResolveParametersReply;
+    const NAME: &'static str = "resolve_parameters";
+    const TITLE: &'static str = "Resolve parameters";
+    const SENTENCE: &'static str = "Replaces names such as ID_FROM_STEP_2 inside the parameters of \
+        your next call; several values can expand it into several calls. Names without a value stay \
+        as they are and are listed.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ResolveParametersArgs,
+    ) -> Result<ResolveParametersReply, Refusal> {
+        let current_step = step_number(args.current_step)?;
+        let reading = Reading {
+            session: args.session,
+            as_of: args.as_of,
+            at_least: args.at_least,
+            agent: args.agent,
+        };
+        let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
+        let read = reading.open(cx, caller).await?;
+        blocking(move || parameters(&read, &template, &defaults, current_step)).await
+    }
+}
+
+fn parameters(
+    read: &Read,
+    template: &Value,
+    defaults: &Map<String, Value>,
+    current_step: Option<u32>,
+) -> Result<ResolveParametersReply, Refusal> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+    let resolver = Resolver {
+        history: &steps,
+        set: &steps.set,
+        current_step,
+        all_values: false,
+    };
+    let found = resolve_parameters(&resolver, template, defaults)?;
+    for unresolved in &found.unresolved {
+        tracing::warn!(name = %unresolved.name, "a variable stays as it is: {}", unresolved.message);
+    }
+    let cut = found.calls_cut.then(|| {
+        format!("there would be more calls than {CALLS_MAX}, or larger ones: the rest is left out")
+    });
+    Ok(ResolveParametersReply {
+        session: Some(read.session_id()?),
+        parameters: found.parameters,
+        calls: found.calls,
+        skip: found.skip.is_some().then_some(true),
+        skip_reason: found.skip,
+        dropped: found.dropped,
+        unresolved: found
+            .unresolved
+            .into_iter()
+            .map(|unresolved| Unresolved {
+                name: unresolved.name,
+                reason: wire_reason(unresolved.reason),
+                message: unresolved.message,
+            })
+            .collect(),
+        resolutions: found.resolutions.into_iter().map(wire).collect(),
+        position: read.state.position(),
+        durable: read.durable(),
+        warnings: cut.into_iter().collect(),
+    })
+}
+
+fn step_number(step: Option<u64>) -> Result<Option<u32>, Refusal> {
+    step.map(|step| {
+        u32::try_from(step)
+            .map_err(|_| Refusal::invalid(format!("`current_step` is {step}, which is no step")))
+    })
+    .transpose()
+}
+
+fn wire(found: Resolution) -> WireResolution {
+    WireResolution {
+        name: found.name,
+        value: found.value,
+        kind: Some(found.type_name).filter(|name| !name.is_empty()),
+        strategy: found.strategy.map(|strategy| match strategy {
+            Strategy::Direct => WireStrategy::Direct,
+            Strategy::CaseInsensitive => WireStrategy::CaseInsensitive,
+            Strategy::Typed => WireStrategy::Typed,
+            Strategy::Mapping => WireStrategy::Mapping,
+            Strategy::Extracted => WireStrategy::Extracted,
+            Strategy::Raw => WireStrategy::Result,
+            Strategy::All => WireStrategy::All,
+            Strategy::Count => WireStrategy::Count,
+            Strategy::Combined => WireStrategy::Combined,
+        }),
+        step: found.step.map(Into::into),
+        attempt: found.attempt.map(Into::into),
+        position: found.position.map(Position),
+        found_at: None,
+        values: found.values,
+        reason: found.reason.map(wire_reason),
+        message: found.message,
+        nearest: found.nearest,
+    }
+}
+
+fn wire_reason(reason: Reason) -> WireReason {
+    match reason {
+        Reason::StepNotFound => WireReason::StepNotFound,
+        Reason::StepFailed => WireReason::StepFailed,
+        Reason::FieldNotFound => WireReason::FieldNotFound,
+        Reason::TypeMismatch => WireReason::TypeMismatch,
+        Reason::MalformedName => WireReason::MalformedName,
+        Reason::TooLarge => WireReason::TooLarge,
+    }
+}

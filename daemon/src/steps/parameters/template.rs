@@ -1,0 +1,203 @@
+//! Text with variables and list placeholders in it, and filling them in.
+
+use super::{DEPTH_MAX, History, Lookup, Wanted};
+use crate::steps::names;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// What marks a variable, in upper case.
+const FROM_STEP: &str = "_FROM_STEP";
+/// How a placeholder ends, in upper case.
+const FROM_LIST: &str = "_FROM_LIST";
+
+/// The values of `{X_FROM_LIST}` in one call, by X in upper case.
+pub(super) type Bindings = HashMap<String, Value>;
+
+/// A place in a text that something else is to stand in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slot<'a> {
+    start: usize,
+    end: usize,
+    what: What<'a>,
+}
+
+/// What a place asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What<'a> {
+    /// A variable.
+    Name(&'a str),
+    /// A placeholder, `{X_FROM_LIST}`: the X.
+    List(&'a str),
+}
+
+/// A copy of `template` with everything filled in that can be.
+pub(super) fn fill<H: History>(
+    template: &Value,
+    bindings: &Bindings,
+    lookup: &mut Lookup<'_, H>,
+) -> Result<Value, H::Error> {
+    fill_at(template, bindings, lookup, 0)
+}
+
+fn fill_at<H: History>(
+    template: &Value,
+    bindings: &Bindings,
+    lookup: &mut Lookup<'_, H>,
+    depth: usize,
+) -> Result<Value, H::Error> {
+    if depth >= DEPTH_MAX {
+        return Ok(template.clone());
+    }
+    match template {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(template.clone()),
+        Value::String(text) => fill_text(text, bindings, lookup),
+        Value::Array(values) => {
+            let filled = values
+                .iter()
+                .map(|value| fill_at(value, bindings, lookup, depth + 1));
+            filled.collect::<Result<Vec<_>, _>>().map(Value::Array)
+        }
+        Value::Object(members) => {
+            let filled = members.iter().map(|(key, value)| {
+                Ok((key.clone(), fill_at(value, bindings, lookup, depth + 1)?))
+            });
+            filled.collect::<Result<_, _>>().map(Value::Object)
+        }
+    }
+}
+
+/// A text that is one name becomes the value itself; names within longer text are replaced as text.
+fn fill_text<H: History>(
+    text: &str,
+    bindings: &Bindings,
+    lookup: &mut Lookup<'_, H>,
+) -> Result<Value, H::Error> {
+    if let Some(name) = whole_name(text) {
+        let value = lookup.value(name, Wanted::Value)?;
+        return Ok(value.unwrap_or_else(|| Value::String(text.to_owned())));
+    }
+    let slots = slots(text);
+    if let [
+        Slot {
+            start: 0,
+            end,
+            what: What::List(word),
+        },
+    ] = slots.as_slice()
+        && *end == text.len()
+    {
+        let bound = bindings.get(&word.to_ascii_uppercase());
+        return Ok(bound
+            .cloned()
+            .unwrap_or_else(|| Value::String(text.to_owned())));
+    }
+    let mut filled = String::new();
+    let mut copied = 0;
+    for slot in slots {
+        let value = match slot.what {
+            What::Name(name) => lookup.value(name, Wanted::Value)?,
+            What::List(word) => bindings.get(&word.to_ascii_uppercase()).cloned(),
+        };
+        let Some(value) = value else {
+            continue;
+        };
+        filled.push_str(text.get(copied..slot.start).unwrap_or_default());
+        match value {
+            Value::String(value) => filled.push_str(&value),
+            value => filled.push_str(&value.to_string()),
+        }
+        copied = slot.end;
+    }
+    filled.push_str(text.get(copied..).unwrap_or_default());
+    Ok(Value::String(filled))
+}
+
+/// The name a text consists of, if it is one and nothing else. A name within braces may have any letters.
+pub(super) fn whole_name(text: &str) -> Option<&str> {
+    let name = names::bare(text);
+    let in_braces = text.trim_start().starts_with(['{', '`']);
+    let allowed =
+        |c: char| c.is_alphanumeric() || "_.[]".contains(c) || (in_braces && " -/".contains(c));
+    let is_name = name.to_ascii_uppercase().contains(FROM_STEP) && name.chars().all(allowed);
+    is_name.then_some(name)
+}
+
+/// The variables and placeholders in a text, in order.
+fn slots(text: &str) -> Vec<Slot<'_>> {
+    let mut slots = Vec::new();
+    let mut rest_start = 0;
+    while let Some((start, end)) = next_word(text, rest_start) {
+        rest_start = end;
+        let word = text.get(start..end).unwrap_or_default();
+        let upper = word.to_ascii_uppercase();
+        let (outer_start, outer_end) = with_braces(text, start, end);
+        if upper.contains(FROM_STEP) {
+            slots.push(Slot {
+                start: outer_start,
+                end: outer_end,
+                what: What::Name(word),
+            });
+        } else if upper.ends_with(FROM_LIST) && outer_start < start && upper.len() > FROM_LIST.len()
+        {
+            let word = word.get(..word.len() - FROM_LIST.len()).unwrap_or_default();
+            slots.push(Slot {
+                start: outer_start,
+                end: outer_end,
+                what: What::List(word),
+            });
+        }
+    }
+    slots
+}
+
+/// The next run of letters, digits and `_` at or behind `from`.
+fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let start = from + text.get(from..)?.find(is_word)?;
+    let length = text.get(start..)?.find(|c| !is_word(c));
+    Some((start, length.map_or(text.len(), |length| start + length)))
+}
+
+/// The word with up to two pairs of braces around it, blanks inside them taken along.
+fn with_braces(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let (mut outer_start, mut outer_end) = (start, end);
+    for _ in 0..2 {
+        let head = text
+            .get(..outer_start)
+            .unwrap_or_default()
+            .trim_end_matches(' ');
+        let tail = text.get(outer_end..).unwrap_or_default();
+        let blanks = tail.len() - tail.trim_start_matches(' ').len();
+        if !head.ends_with('{') || !tail.trim_start_matches(' ').starts_with('}') {
+            break;
+        }
+        (outer_start, outer_end) = (head.len() - 1, outer_end + blanks + 1);
+    }
+    (outer_start, outer_end)
+}
+
+/// The words of all placeholders within a value, in upper case, each once, in order.
+pub(super) fn placeholders(value: &Value, depth: usize, found: &mut Vec<String>) {
+    if depth >= DEPTH_MAX {
+        return;
+    }
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => {
+            for slot in slots(text) {
+                if let What::List(word) = slot.what {
+                    let word = word.to_ascii_uppercase();
+                    if !found.contains(&word) {
+                        found.push(word);
+                    }
+                }
+            }
+        }
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| placeholders(value, depth + 1, found)),
+        Value::Object(members) => members
+            .values()
+            .for_each(|value| placeholders(value, depth + 1, found)),
+    }
+}

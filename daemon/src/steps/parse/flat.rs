@@ -1,0 +1,224 @@
+//! The flat text: what a result says once its wrappings and escapes are taken off, with the way back to raw offsets.
+
+/// A range of the flat text, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset behind the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Length in bytes.
+    #[must_use]
+    pub fn len(self) -> usize {
+        (self.end.saturating_sub(self.start)) as usize
+    }
+
+    /// Whether the span holds nothing.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// From `at` on, one byte of text is one byte of the raw result, beginning at `raw`; until the next mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    at: u32,
+    raw: u32,
+}
+
+/// Text growing piece by piece, each piece remembering where in the raw result it came from.
+#[derive(Clone, Debug, Default)]
+pub struct Flat {
+    text: String,
+    marks: Vec<Mark>,
+}
+
+/// A text to read, with the way from its offsets to those of the raw result.
+#[derive(Clone, Debug)]
+pub(super) struct Source<'a> {
+    pub(super) text: std::borrow::Cow<'a, str>,
+    marks: Vec<Mark>,
+}
+
+/// A length of [`Flat`] to come back to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatMark {
+    text: usize,
+    marks: usize,
+}
+
+impl<'a> Source<'a> {
+    /// A piece of the raw result itself, which begins there at `base`.
+    pub(super) fn raw(text: &'a str, base: usize) -> Self {
+        let raw = clamp(base);
+        Source {
+            text: text.into(),
+            marks: vec![Mark { at: 0, raw }],
+        }
+    }
+
+    /// The raw offset of the byte at `at`.
+    pub(super) fn raw_of(&self, at: usize) -> u32 {
+        raw_of(&self.marks, clamp(at))
+    }
+}
+
+impl Flat {
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text of a span; empty when the span is not one of this text.
+    #[must_use]
+    pub fn get(&self, span: Span) -> &str {
+        self.text
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// The raw offset of the byte at `at`.
+    #[must_use]
+    pub fn raw_of(&self, at: u32) -> u32 {
+        raw_of(&self.marks, at)
+    }
+
+    /// Where the next piece will begin.
+    pub(super) fn here(&self) -> u32 {
+        clamp(self.text.len())
+    }
+
+    /// Adds `source[from..to]` as it is.
+    pub(super) fn copy(&mut self, source: &Source<'_>, from: usize, to: usize) {
+        let Some(piece) = source.text.get(from..to).filter(|piece| !piece.is_empty()) else {
+            return;
+        };
+        let base = self.here();
+        let start = clamp(from);
+        self.mark(base, source.raw_of(from));
+        let first = source.marks.partition_point(|mark| mark.at <= start);
+        for mark in source.marks.iter().skip(first) {
+            if mark.at as usize >= to {
+                break;
+            }
+            self.mark(base.saturating_add(mark.at - start), mark.raw);
+        }
+        self.text.push_str(piece);
+    }
+
+    /// Adds a character that stands for something else at the raw offset `raw`.
+    pub(super) fn push(&mut self, c: char, raw: u32) {
+        self.mark(self.here(), raw);
+        self.text.push(c);
+    }
+
+    /// A copy of a span, to be read as a document of its own.
+    pub(super) fn source(&self, span: Span) -> Source<'static> {
+        let mut marks = vec![Mark {
+            at: 0,
+            raw: self.raw_of(span.start),
+        }];
+        let first = self.marks.partition_point(|mark| mark.at <= span.start);
+        let inside = self.marks.iter().skip(first);
+        marks.extend(
+            inside
+                .take_while(|mark| mark.at < span.end)
+                .map(|mark| Mark {
+                    at: mark.at - span.start,
+                    raw: mark.raw,
+                }),
+        );
+        Source {
+            text: self.get(span).to_owned().into(),
+            marks,
+        }
+    }
+
+    /// The present length, for [`Flat::back_to`].
+    pub(super) fn checkpoint(&self) -> FlatMark {
+        FlatMark {
+            text: self.text.len(),
+            marks: self.marks.len(),
+        }
+    }
+
+    /// Forgets everything added since `mark`.
+    pub(super) fn back_to(&mut self, mark: FlatMark) {
+        self.text.truncate(mark.text);
+        self.marks.truncate(mark.marks);
+    }
+
+    /// Notes the raw offset at `at`, unless the last mark says the same.
+    fn mark(&mut self, at: u32, raw: u32) {
+        if let Some(last) = self.marks.last_mut() {
+            if last.raw.saturating_add(at - last.at) == raw {
+                return;
+            }
+            if last.at == at {
+                last.raw = raw;
+                return;
+            }
+        }
+        self.marks.push(Mark { at, raw });
+    }
+}
+
+fn raw_of(marks: &[Mark], at: u32) -> u32 {
+    let before = marks.partition_point(|mark| mark.at <= at);
+    match before.checked_sub(1).and_then(|last| marks.get(last)) {
+        Some(mark) => mark.raw.saturating_add(at - mark.at),
+        None => at,
+    }
+}
+
+/// Offsets are 32 bits wide: results are at most 64 MiB, far below.
+pub(super) fn clamp(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_lead_back_through_two_levels_of_escapes() {
+        // raw: ab\ncd, where \n is two bytes; the flat text holds one.
+        let raw = r"ab\ncd";
+        let source = Source::raw(raw, 10);
+        let mut flat = Flat::default();
+        flat.copy(&source, 0, 2);
+        flat.push('\n', source.raw_of(2));
+        flat.copy(&source, 4, 6);
+        assert_eq!(flat.text(), "ab\ncd");
+        assert_eq!(flat.raw_of(1), 11);
+        assert_eq!(flat.raw_of(2), 12);
+        assert_eq!(flat.raw_of(3), 14);
+
+        let inner = flat.source(Span { start: 1, end: 5 });
+        assert_eq!(inner.text, "b\ncd");
+        let mut again = Flat::default();
+        again.copy(&inner, 0, 4);
+        assert_eq!(again.raw_of(0), 11);
+        assert_eq!(again.raw_of(2), 14);
+        assert_eq!(again.raw_of(3), 15);
+    }
+
+    #[test]
+    fn going_back_forgets_text_and_marks() {
+        let source = Source::raw("one two", 0);
+        let mut flat = Flat::default();
+        flat.copy(&source, 0, 3);
+        let mark = flat.checkpoint();
+        flat.copy(&source, 4, 7);
+        flat.back_to(mark);
+        flat.copy(&source, 3, 7);
+        assert_eq!(flat.text(), "one two");
+        assert_eq!(flat.raw_of(5), 5);
+    }
+}

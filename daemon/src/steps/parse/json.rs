@@ -1,0 +1,243 @@
+//! Reads JSON with offsets: serde_json gives values but not where they stand, and stops at the first stray byte.
+
+use super::flat::{Source, Span};
+use super::nodes::{Kind, Label, NodeId, Nodes};
+use super::scan::{Mismatch, Place, Scan};
+
+/// Reads one value that begins at `start`. Answers where it ends, or where it stops being JSON
+/// (then `out` holds rubbish and is to be taken back).
+pub(super) fn read(
+    source: &Source<'_>,
+    out: &mut Nodes,
+    start: usize,
+    place: Place,
+    level: u8,
+) -> Result<usize, usize> {
+    let mut scan = Scan::new(source, out, start, level);
+    match value(&mut scan, place) {
+        Ok(()) => {
+            scan.flush();
+            Ok(scan.pos)
+        }
+        Err(Mismatch) => Err(scan.pos),
+    }
+}
+
+/// Reads the whole of `source`, the text of the string leaf `leaf`, as an object or array whose members go under that leaf.
+pub(super) fn read_inside(
+    source: &Source<'_>,
+    out: &mut Nodes,
+    leaf: NodeId,
+    depth: u16,
+    level: u8,
+) -> Result<(), Mismatch> {
+    let mut scan = Scan::new(source, out, 0, level);
+    scan.depth = depth;
+    scan.blanks();
+    value(&mut scan, Place::Within(Some(leaf)))?;
+    scan.blanks();
+    if scan.pos < source.text.len() {
+        return Err(Mismatch);
+    }
+    scan.flush();
+    Ok(())
+}
+
+fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+    match scan.peek() {
+        Some(b'{') => object(scan, place),
+        Some(b'[') => array(scan, place),
+        Some(b'"') => {
+            let text = string(scan)?;
+            scan.leaf(place, Kind::String, text);
+            Ok(())
+        }
+        Some(b'-' | b'0'..=b'9') => {
+            let start = scan.here();
+            number(scan)?;
+            let end = scan.here();
+            let kind = match scan.out.flat.get(Span { start, end }) {
+                "-Infinity" => Kind::Null,
+                _ => Kind::Number,
+            };
+            scan.leaf(place, kind, Span { start, end });
+            Ok(())
+        }
+        Some(_) => word(scan, place),
+        None => Err(Mismatch),
+    }
+}
+
+/// The words of JSON, and those that Python and JavaScript write where JSON has no number: they are no value.
+const WORDS: [(&str, Kind); 5] = [
+    ("true", Kind::Bool(true)),
+    ("false", Kind::Bool(false)),
+    ("null", Kind::Null),
+    ("NaN", Kind::Null),
+    ("Infinity", Kind::Null),
+];
+
+fn word(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+    let start = scan.here();
+    for (word, kind) in WORDS {
+        if scan.take_word(word) {
+            let end = scan.here();
+            scan.leaf(place, kind, Span { start, end });
+            return Ok(());
+        }
+    }
+    Err(Mismatch)
+}
+
+fn object(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+    let id = scan.enter(place, Kind::Object)?;
+    scan.blanks();
+    if !scan.take(b'}') {
+        loop {
+            scan.blanks();
+            if scan.peek() != Some(b'"') {
+                return Err(Mismatch);
+            }
+            let key = string(scan)?;
+            scan.blanks();
+            if !scan.take(b':') {
+                return Err(Mismatch);
+            }
+            scan.blanks();
+            let label = Label::Key(key);
+            value(scan, Place::New { parent: id, label })?;
+            scan.blanks();
+            if scan.comma() {
+                continue;
+            }
+            if scan.take(b'}') {
+                break;
+            }
+            return Err(Mismatch);
+        }
+    }
+    scan.leave(place, id);
+    Ok(())
+}
+
+fn array(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+    let id = scan.enter(place, Kind::Array)?;
+    scan.blanks();
+    if !scan.take(b']') {
+        let mut index = 0;
+        loop {
+            scan.blanks();
+            let label = Label::Index(index);
+            value(scan, Place::New { parent: id, label })?;
+            index += 1;
+            scan.blanks();
+            if scan.comma() {
+                continue;
+            }
+            if scan.take(b']') {
+                break;
+            }
+            return Err(Mismatch);
+        }
+    }
+    scan.leave(place, id);
+    Ok(())
+}
+
+/// Reads a string from its opening to its closing quote; the span is what stands between, without escapes.
+fn string(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
+    scan.pos += 1;
+    let start = scan.here();
+    loop {
+        match scan.peek() {
+            Some(b'"') => break,
+            Some(b'\\') => {
+                scan.flush();
+                escape(scan)?;
+                scan.skip_copy();
+            }
+            Some(0..=0x1f) | None => return Err(Mismatch),
+            Some(_) => scan.pos += 1,
+        }
+    }
+    let end = scan.here();
+    scan.pos += 1;
+    Ok(Span { start, end })
+}
+
+fn escape(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+    let at = scan.pos;
+    let escaped = scan.at(at + 1).ok_or(Mismatch)?;
+    scan.pos += 2;
+    let c = match escaped {
+        b'"' | b'\\' | b'/' => char::from(escaped),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => unicode(scan)?,
+        _ => return Err(Mismatch),
+    };
+    scan.stand_in(c, at);
+    Ok(())
+}
+
+/// Reads the four digits behind `\u`, and the second half of a pair. A half alone is the replacement character.
+fn unicode(scan: &mut Scan<'_>) -> Result<char, Mismatch> {
+    let first = hex(scan, 4)?;
+    if !(0xd800..0xdc00).contains(&first) {
+        return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    let back = scan.pos;
+    if scan.take_word("\\u") {
+        let second = hex(scan, 4)?;
+        if (0xdc00..0xe000).contains(&second) {
+            let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        scan.pos = back;
+    }
+    Ok(char::REPLACEMENT_CHARACTER)
+}
+
+/// Reads exactly `count` hexadecimal digits.
+pub(super) fn hex(scan: &mut Scan<'_>, count: usize) -> Result<u32, Mismatch> {
+    let mut code = 0;
+    for _ in 0..count {
+        let digit = scan.peek().map(char::from).and_then(|c| c.to_digit(16));
+        code = code * 16 + digit.ok_or(Mismatch)?;
+        scan.pos += 1;
+    }
+    Ok(code)
+}
+
+/// Reads a number as JSON writes it.
+pub(super) fn number(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+    if scan.take(b'-') && scan.take_word("Infinity") {
+        return Ok(());
+    }
+    if !scan.take(b'0') {
+        digits(scan)?;
+    }
+    if scan.take(b'.') {
+        digits(scan)?;
+    }
+    if scan.take(b'e') || scan.take(b'E') {
+        let _ = scan.take(b'+') || scan.take(b'-');
+        digits(scan)?;
+    }
+    Ok(())
+}
+
+fn digits(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+    let start = scan.pos;
+    while matches!(scan.peek(), Some(b'0'..=b'9')) {
+        scan.pos += 1;
+    }
+    if scan.pos == start {
+        Err(Mismatch)
+    } else {
+        Ok(())
+    }
+}

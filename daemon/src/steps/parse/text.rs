@@ -1,0 +1,280 @@
+//! Text that is no JSON as a whole: `key: value` lines, and the JSON that stands in it.
+
+use super::flat::{Source, Span};
+use super::json;
+use super::nodes::{Kind, Label, Nodes};
+use super::scan::Place;
+use super::{Block, Document};
+use crate::steps::words;
+use std::collections::HashMap;
+
+/// Longest key of a `key: value` line, in characters.
+const KEY_CHARS_MAX: usize = 64;
+
+/// How many bytes may be read in vain in search of JSON, as a multiple of the text's length.
+const VAIN_FACTOR: usize = 8;
+
+/// Adds a text: it goes to the flat text with its JSON read, and its lines become fields.
+pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
+    let start = out.flat.here();
+    let (blocks, source_spans) = copy_with_blocks(source, out);
+    let mined = Span {
+        start,
+        end: out.flat.here(),
+    };
+    read_lines(source, out, &source_spans);
+    Document {
+        json: None,
+        blocks,
+        mined,
+    }
+}
+
+/// Copies the text, reading the JSON in it on the way. Answers the blocks, and where they stand in the source.
+fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(usize, usize)>) {
+    let text: &str = &source.text;
+    let bytes = text.as_bytes();
+    let mut vain_left = text.len().saturating_mul(VAIN_FACTOR).max(4096);
+    let (mut blocks, mut spans) = (Vec::new(), Vec::new());
+    let (mut copied, mut at) = (0, 0);
+    while let Some(found) = next_bracket(bytes, at) {
+        at = found + 1;
+        if !may_begin(text, found) {
+            continue;
+        }
+        let before = out.checkpoint();
+        out.flat.copy(source, copied, found);
+        let node = out.len();
+        let flat_start = out.flat.here();
+        let place = Place::New {
+            parent: None,
+            label: Label::Root,
+        };
+        let read = json::read(source, out, found, place, 0);
+        let (Ok(end) | Err(end)) = read;
+        if read.is_ok() && is_block(text, found, end) {
+            let span = Span {
+                start: flat_start,
+                end: out.flat.here(),
+            };
+            blocks.push(Block { node, span });
+            spans.push((found, end));
+            copied = end;
+            at = end;
+        } else {
+            out.back_to(before);
+            vain_left = vain_left.saturating_sub(end - found + 1);
+            if vain_left == 0 {
+                break;
+            }
+        }
+    }
+    out.flat.copy(source, copied, text.len());
+    (blocks, spans)
+}
+
+fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
+    let ahead = bytes.get(from..)?;
+    let found = ahead.iter().position(|byte| matches!(byte, b'{' | b'['))?;
+    Some(from + found)
+}
+
+/// A cheap look at what stands around a bracket: an index (`a[0]`) and most of prose and code end here.
+fn may_begin(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+    let inside = bytes.get(at + 1..).unwrap_or_default();
+    let first = inside.iter().find(|byte| !byte.is_ascii_whitespace());
+    match bytes.get(at) {
+        Some(b'{') => matches!(first, Some(b'"')),
+        Some(b'[') => {
+            let is_index = before
+                .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_])\x1b".contains(byte));
+            let value = matches!(
+                first,
+                Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+            );
+            value && !is_index
+        }
+        _ => false,
+    }
+}
+
+/// Whether what was read is data rather than a link's text, `[1](…)`.
+fn is_block(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    !(bytes.get(start) == Some(&b'[') && matches!(bytes.get(end), Some(b'(' | b'[' | b':')))
+}
+
+/// Adds the `key: value` lines as the fields of one document; of two lines with one key the later wins.
+fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
+    let mut lines = Vec::new();
+    let mut latest = HashMap::new();
+    let mut blocks = blocks.iter().peekable();
+    let text: &str = &source.text;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let at = start;
+        start += line.len();
+        while blocks.peek().is_some_and(|(_, end)| *end <= at) {
+            blocks.next();
+        }
+        if blocks.peek().is_some_and(|(from, _)| *from < at) {
+            continue;
+        }
+        if let Some((key, value)) = field_of(line) {
+            latest.insert(words::hash(key), lines.len());
+            lines.push((
+                offset(text, key),
+                key.len(),
+                offset(text, value),
+                value.len(),
+            ));
+        }
+    }
+    if lines.is_empty() {
+        return;
+    }
+    let Some(root) = out.push(None, Label::Root, Kind::Object, Span::default()) else {
+        return;
+    };
+    for (number, (key, key_len, value, value_len)) in lines.into_iter().enumerate() {
+        let word = text.get(key..key + key_len).unwrap_or_default();
+        if latest.get(&words::hash(word)) != Some(&number) {
+            continue;
+        }
+        let key = copy(source, out, key, key_len);
+        let value = copy(source, out, value, value_len);
+        let place = Place::New {
+            parent: Some(root),
+            label: Label::Key(key),
+        };
+        super::scan::Scan::new(source, out, 0, 0).leaf(place, Kind::String, value);
+    }
+    out.close(root, None);
+}
+
+fn copy(source: &Source<'_>, out: &mut Nodes, at: usize, len: usize) -> Span {
+    let start = out.flat.here();
+    out.flat.copy(source, at, at + len);
+    Span {
+        start,
+        end: out.flat.here(),
+    }
+}
+
+/// Where `part`, a piece of `text`, begins in it.
+fn offset(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// The key and the value of a `key: value` line.
+fn field_of(line: &str) -> Option<(&str, &str)> {
+    let line = without_bullet(line.trim());
+    let (key, value) = line.split_once(':')?;
+    // A time of day and a URL have a colon as well.
+    let digits_around = key.ends_with(|c: char| c.is_ascii_digit())
+        && value.starts_with(|c: char| c.is_ascii_digit());
+    if digits_around || value.starts_with("//") || value.starts_with(':') {
+        return None;
+    }
+    let (key, value) = without_emphasis(key.trim(), value.trim());
+    let value = without_quotes(value);
+    let allowed = |c: char| c.is_alphanumeric() || " _-./".contains(c);
+    let valid = key.chars().count() <= KEY_CHARS_MAX
+        && key.chars().all(allowed)
+        && key.chars().any(char::is_alphabetic);
+    (valid && !value.is_empty()).then_some((key, value))
+}
+
+/// Takes off `- `, `* `, `+ `, `• `, `1. ` and `1) `.
+fn without_bullet(line: &str) -> &str {
+    for bullet in ["- ", "* ", "+ ", "• "] {
+        if let Some(rest) = line.strip_prefix(bullet) {
+            return rest.trim_start();
+        }
+    }
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
+    match numbered {
+        Some(rest) if !line.starts_with(['.', ')']) => rest.trim_start(),
+        Some(_) | None => line,
+    }
+}
+
+/// Takes off Markdown's `**key:** value`, `**key**: value`, `_key_: value` and code ticks.
+fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
+    for mark in ["**", "__", "*", "`"] {
+        let Some(inner) = key.strip_prefix(mark) else {
+            continue;
+        };
+        if let Some(inner) = inner.strip_suffix(mark) {
+            return (inner.trim(), value);
+        }
+        if let Some(rest) = value.strip_prefix(mark) {
+            return (inner.trim(), rest.trim());
+        }
+    }
+    (key, value)
+}
+
+/// Takes off a pair of quotes around the whole value.
+fn without_quotes(value: &str) -> &str {
+    for quote in ['"', '\''] {
+        let inner = value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inner) = inner.filter(|inner| !inner.is_empty() && !inner.contains(quote)) {
+            return inner;
+        }
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_give_key_and_value() {
+        for (line, key, value) in [
+            ("Status: in progress", "Status", "in progress"),
+            ("  - Request id :  9f0c ", "Request id", "9f0c"),
+            ("- **id:** 103", "id", "103"),
+            ("**Owner**: Zoë", "Owner", "Zoë"),
+            ("1. name: web-02", "name", "web-02"),
+            (
+                "title: \"Memory: an overview\"",
+                "title",
+                "Memory: an overview",
+            ),
+            (
+                "URL: https://tickets.example.com/1",
+                "URL",
+                "https://tickets.example.com/1",
+            ),
+            ("Größe: 5", "Größe", "5"),
+            ("src/report.rs:unused", "src/report.rs", "unused"),
+        ] {
+            assert_eq!(field_of(line), Some((key, value)), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_give_nothing() {
+        for line in [
+            "no colon here",
+            "key:",
+            ": value",
+            "https://example.com/a",
+            "2026-11-21T21:53:08Z started",
+            "core::panicking::panic_fmt",
+            "fn main() { a: b }",
+            "{\"id\": 5}",
+        ] {
+            assert_eq!(field_of(line), None, "{line}");
+        }
+        let long = format!("{}: x", "k".repeat(65));
+        assert_eq!(field_of(&long), None);
+    }
+}

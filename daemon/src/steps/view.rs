@@ -1,0 +1,277 @@
+//! Which steps there are and where their events stand; which registrations hold where.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `r` session 0 step (u32) attempt (u32) | [`Attempt`] |
+//! | `a` session 0 step (u32) | the [`Attempt`] that answers, and how many there are (u32) |
+//! | `x` stream position (u64) | record (u64) of a registration |
+//! | `y` stream | position (u64) of its last registration |
+//!
+//! All numbers are big-endian.
+
+use std::ops::ControlFlow;
+
+use super::event::{StepFact, StepNumbered};
+use crate::log::index::stream_prefix;
+use crate::log::{Position, RecordKey, ScopeOf, Stamped};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("steps.1");
+
+/// One recorded attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Step number.
+    pub step: u32,
+    /// Attempt.
+    pub attempt: u32,
+    /// Where its event is.
+    pub position: Position,
+    /// In which record.
+    pub record: RecordKey,
+    /// Whether it succeeded.
+    pub success: bool,
+}
+
+/// The attempt of a step that answers variables: the latest successful one, else the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answering {
+    /// That attempt.
+    pub attempt: Attempt,
+    /// How many there are.
+    pub attempts: u32,
+}
+
+fn step_prefix(tag: u8, session: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(session.len() + 10);
+    key.push(tag);
+    key.extend(session.as_bytes());
+    key.push(0);
+    key
+}
+
+fn step_key(tag: u8, session: &str, step: u32) -> Vec<u8> {
+    let mut key = step_prefix(tag, session);
+    key.extend(step.to_be_bytes());
+    key
+}
+
+fn registrations_key(tag: u8, scope: ScopeOf<'_>) -> Vec<u8> {
+    let mut key = vec![tag];
+    key.extend(stream_prefix(scope));
+    key
+}
+
+const ATTEMPT_BYTES: usize = 8 + 8 + 4 + 1;
+
+fn encode(attempt: &Attempt) -> Vec<u8> {
+    let mut value = Vec::with_capacity(ATTEMPT_BYTES + 4);
+    value.extend(attempt.record.to_bytes());
+    value.extend(attempt.position.0.to_be_bytes());
+    value.extend(attempt.attempt.to_be_bytes());
+    value.push(u8::from(attempt.success));
+    value
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    bytes.try_into().ok().map(u64::from_be_bytes)
+}
+
+fn decode(key: &[u8], step: u32, value: &[u8]) -> Result<Attempt, Error> {
+    let parse = || {
+        Some(Attempt {
+            step,
+            record: RecordKey(Position(number(value.get(..8)?)?)),
+            position: Position(number(value.get(8..16)?)?),
+            attempt: u32::from_be_bytes(value.get(16..20)?.try_into().ok()?),
+            success: *value.get(20)? != 0,
+        })
+    };
+    parse().ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an attempt row"))
+}
+
+fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<Answering, Error> {
+    let attempt = decode(key, step, value)?;
+    let attempts = value
+        .get(ATTEMPT_BYTES..)
+        .and_then(|rest| rest.try_into().ok())
+        .map(u32::from_be_bytes)
+        .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an answer row"))?;
+    Ok(Answering { attempt, attempts })
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: &StepFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    match fact {
+        StepFact::Recorded(numbered) => {
+            let Some(session) = &event.header.session else {
+                return Ok(());
+            };
+            let attempt = Attempt {
+                step: numbered.step,
+                attempt: numbered.attempt,
+                position: event.position(),
+                record,
+                success: numbered.success,
+            };
+            apply_attempt(rows, session, numbered, &attempt)
+        }
+        StepFact::Registered => {
+            let mut key = registrations_key(b'x', event.scope());
+            key.extend(event.position().0.to_be_bytes());
+            rows.put(SPACE, &key, &record.to_bytes());
+            let last = registrations_key(b'y', event.scope());
+            rows.put(SPACE, &last, &event.position().0.to_be_bytes());
+            Ok(())
+        }
+    }
+}
+
+fn apply_attempt(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    numbered: &StepNumbered,
+    attempt: &Attempt,
+) -> Result<(), Error> {
+    let mut key = step_key(b'r', session, numbered.step);
+    key.extend(numbered.attempt.to_be_bytes());
+    rows.put(SPACE, &key, &encode(attempt));
+    let key = step_key(b'a', session, numbered.step);
+    let before = match rows.get(SPACE, &key)? {
+        Some(value) => Some(decode_answering(&key, numbered.step, &value)?.attempt),
+        None => None,
+    };
+    let answering = match before {
+        Some(before) if before.success && !attempt.success => before,
+        _ => *attempt,
+    };
+    let mut value = encode(&answering);
+    value.extend(numbered.attempt.to_be_bytes());
+    rows.put(SPACE, &key, &value);
+    Ok(())
+}
+
+/// The attempt of a step that answers, and how many there are.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn answering(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answering>, Error> {
+    let key = step_key(b'a', session, step);
+    rows.get(SPACE, &key)?
+        .map(|value| decode_answering(&key, step, &value))
+        .transpose()
+}
+
+/// One attempt of a step.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn attempt(
+    rows: &dyn Rows,
+    session: &str,
+    step: u32,
+    attempt: u32,
+) -> Result<Option<Attempt>, Error> {
+    let mut key = step_key(b'r', session, step);
+    key.extend(attempt.to_be_bytes());
+    rows.get(SPACE, &key)?
+        .map(|value| decode(&key, step, &value))
+        .transpose()
+}
+
+fn step_of(key: &[u8]) -> Result<u32, Error> {
+    key.last_chunk::<4>()
+        .map(|bytes| u32::from_be_bytes(*bytes))
+        .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an answer row"))
+}
+
+/// The answering attempts of a session's steps with numbers from `from` on, in order.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn steps(
+    rows: &dyn Rows,
+    session: &str,
+    from: u32,
+    limit: usize,
+) -> Result<Vec<Answering>, Error> {
+    let low = step_key(b'a', session, from);
+    let high = after_prefix(&step_prefix(b'a', session));
+    let mut found = Vec::new();
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        if found.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
+        found.push(decode_answering(key, step_of(key)?, value)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The highest step number of a session below `before`, if it has any.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn last_before(rows: &dyn Rows, session: &str, before: u32) -> Result<Option<u32>, Error> {
+    let low = step_prefix(b'a', session);
+    let high = step_key(b'a', session, before);
+    let mut found = None;
+    rows.scan(SPACE, &low, &high, Direction::Backward, &mut |key, _| {
+        found = Some(step_of(key)?);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// Positions of the last registrations that reach a session: of its own, its project's, and
+/// everywhere. Equal positions mean an equal set.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn last_registrations(
+    rows: &dyn Rows,
+    session: &str,
+    project: Option<&str>,
+) -> Result<[u64; 3], Error> {
+    let last = |scope| -> Result<u64, Error> {
+        let value = rows.get(SPACE, &registrations_key(b'y', scope))?;
+        Ok(value.and_then(|value| number(&value)).unwrap_or(0))
+    };
+    Ok([
+        last(ScopeOf::Session(session))?,
+        project.map_or(Ok(0), |project| last(ScopeOf::Project(project)))?,
+        last(ScopeOf::Global)?,
+    ])
+}
+
+/// The registrations of one scope, oldest first.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn registrations(
+    rows: &dyn Rows,
+    scope: ScopeOf<'_>,
+) -> Result<Vec<(Position, RecordKey)>, Error> {
+    let prefix = registrations_key(b'x', scope);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &prefix,
+        &after_prefix(&prefix),
+        Direction::Forward,
+        &mut |key, value| {
+            found.push(crate::log::index::decode_stream(key, value)?);
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}

@@ -1,0 +1,96 @@
+//! How field words are compared: by their letters and digits alone, without case.
+
+/// The letters and digits of `text`, in lower case: `CLOSED_DATE` and `closedDate` are both `closeddate`.
+#[must_use]
+pub fn normalise(text: &str) -> String {
+    normal_chars(text).collect()
+}
+
+/// The characters of [`normalise`], without building the text.
+pub(super) fn normal_chars(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+}
+
+/// Whether two texts have the same letters and digits.
+#[must_use]
+pub fn same(left: &str, right: &str) -> bool {
+    normal_chars(left).eq(normal_chars(right))
+}
+
+/// A 64-bit FNV-1a hash of the letters and digits: equal words have equal hashes, also across spellings.
+pub(super) fn hash(text: &str) -> u64 {
+    normal_chars(text).fold(0xcbf2_9ce4_8422_2325, |state, c| {
+        (state ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// The words a list name may stand for, normalised: as it is, its singulars, its plural.
+pub(super) fn number_forms(text: &str) -> Vec<String> {
+    let word = normalise(text);
+    let mut forms = vec![word.clone()];
+    let mut add = |form: String| {
+        if !form.is_empty() && !forms.contains(&form) {
+            forms.push(form);
+        }
+    };
+    if let Some(stem) = word.strip_suffix("ies") {
+        add(format!("{stem}y"));
+    }
+    if let Some(stem) = word.strip_suffix('s') {
+        add(stem.to_owned());
+    }
+    if let Some(stem) = word.strip_suffix("es") {
+        add(stem.to_owned());
+    }
+    add(format!("{word}s"));
+    forms
+}
+
+/// The first `count` characters of `text`, never cutting one in two.
+pub(super) fn first_chars(text: &str, count: usize) -> &str {
+    match text.char_indices().nth(count) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// The largest character boundary of `text` at or below `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_compare_by_letters_and_digits_alone() {
+        assert!(same("CLOSED_DATE", "closedDate"));
+        assert!(same("REQUEST_ID", "Request id"));
+        assert!(!same("ID", "IDS"));
+        assert_eq!(hash("dcim.device"), hash("DCIM_DEVICE"));
+        assert_ne!(hash("ab"), hash("ba"));
+    }
+
+    #[test]
+    fn a_list_name_is_tried_in_both_numbers() {
+        assert_eq!(number_forms("IDS"), ["ids", "id", "idss"]);
+        assert_eq!(number_forms("ENTRY"), ["entry", "entrys"]);
+        assert!(number_forms("ENTRIES").contains(&"entry".to_owned()));
+        assert!(number_forms("STATUS").contains(&"status".to_owned()));
+        assert!(number_forms("BRANCHES").contains(&"branch".to_owned()));
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(first_chars("Jörg Weiß", 2), "Jö");
+        assert_eq!(first_chars("Jö", 5), "Jö");
+        assert_eq!(floor_boundary("Jö", 2), 1);
+    }
+}

@@ -1,0 +1,309 @@
+//! Large bodies as files, named by the SHA-256 of their content and stored once.
+//!
+//! A blob is durable before the event that names it is queued (durability rule 3), so a kill can
+//! leave blobs that nothing names; [`Blobs::sweep`] takes those away when the daemon is idle.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+use super::Error;
+
+/// First byte of a blob file: how the rest is kept. Stored for ever.
+const RAW: u8 = 0;
+const LZ4: u8 = 1;
+/// Codec byte and content length, little-endian u64.
+const HEADER_BYTES: usize = 9;
+/// An unnamed blob this young may belong to a write in flight of a daemon that just died.
+const ORPHAN_AGE: Duration = Duration::from_secs(3600);
+
+/// The name of a blob in an event: content hash and length in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlobRef {
+    /// SHA-256 of the content.
+    pub hash: [u8; 32],
+    /// Length of the content, in bytes.
+    pub bytes: u64,
+}
+
+impl BlobRef {
+    /// Names this content.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        Self {
+            hash: Sha256::digest(content).into(),
+            bytes: content.len() as u64,
+        }
+    }
+
+    /// The hash in hexadecimal.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        self.hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A blob that is durable but whose event is not yet committed: no sweep takes it while this
+/// lives.
+#[derive(Debug)]
+pub struct PendingBlob {
+    blob: BlobRef,
+    pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
+}
+
+impl PendingBlob {
+    /// The name to put into the event.
+    #[must_use]
+    pub fn reference(&self) -> BlobRef {
+        self.blob
+    }
+}
+
+impl Drop for PendingBlob {
+    fn drop(&mut self) {
+        let mut pending = lock(&self.pending);
+        if let Some(count) = pending.get_mut(&self.blob.hash) {
+            *count -= 1;
+            if *count == 0 {
+                pending.remove(&self.blob.hash);
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while counting leaves counts that are too high at worst: a blob is kept.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folder of blobs. Cheap to share.
+#[derive(Debug)]
+pub struct Blobs {
+    dir: PathBuf,
+    pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
+    next_temporary: AtomicU64,
+}
+
+impl Blobs {
+    /// Opens (or makes) the folder; leftovers of unfinished writes go away.
+    ///
+    /// # Errors
+    /// [`Error::File`] when the folder cannot be made or read.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let temporary = dir.join("new");
+        match fs::remove_dir_all(&temporary) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::file("removing", &temporary)(error)),
+        }
+        fs::create_dir_all(&temporary).map_err(Error::file("creating", &temporary))?;
+        sync_dir(dir)?;
+        Ok(Self {
+            dir: dir.to_path_buf(),
+            pending: Arc::default(),
+            next_temporary: AtomicU64::new(0),
+        })
+    }
+
+    fn path(&self, blob: &BlobRef) -> PathBuf {
+        let hex = blob.hex();
+        let (shard, _) = hex.split_at(2);
+        self.dir.join(shard).join(&hex)
+    }
+
+    /// Stores content durably and returns its name. Content that is there already costs no write.
+    ///
+    /// Blocking, and as slow as the disk: never call it on the writer thread.
+    ///
+    /// # Errors
+    /// [`Error::File`] when the disk refuses; nothing half-written keeps the name.
+    pub fn put(&self, content: &[u8]) -> Result<PendingBlob, Error> {
+        let blob = BlobRef::of(content);
+        *lock(&self.pending).entry(blob.hash).or_default() += 1;
+        let pending = PendingBlob {
+            blob,
+            pending: Arc::clone(&self.pending),
+        };
+        let path = self.path(&blob);
+        let shard = path.parent().unwrap_or(&self.dir).to_path_buf();
+        if !path.exists() {
+            self.write(content, &shard, &path)?;
+        }
+        // Also for a blob found there: the daemon that renamed it may have died before syncing.
+        sync_dir(&shard)?;
+        Ok(pending)
+    }
+
+    fn write(&self, content: &[u8], shard: &Path, path: &Path) -> Result<(), Error> {
+        if !shard.exists() {
+            fs::create_dir_all(shard).map_err(Error::file("creating", shard))?;
+            sync_dir(&self.dir)?;
+        }
+        let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.dir.join("new").join(number.to_string());
+        let result = write_file(&temporary, content)
+            .and_then(|()| fs::rename(&temporary, path).map_err(Error::file("renaming", path)));
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result
+    }
+
+    /// Reads a blob back and checks it against its name.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is missing or is not what its name says, [`Error::File`] when it
+    /// cannot be read.
+    pub fn get(&self, blob: &BlobRef) -> Result<Vec<u8>, Error> {
+        let corrupt = |reason: &str| Error::Corrupt {
+            space: "blobs",
+            key: blob.hex(),
+            reason: reason.to_owned(),
+        };
+        let path = self.path(blob);
+        let file = match fs::read(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(corrupt("the file is missing"));
+            }
+            Err(error) => return Err(Error::file("reading", &path)(error)),
+        };
+        let (header, kept) = file
+            .split_at_checked(HEADER_BYTES)
+            .ok_or_else(|| corrupt("the file is too short"))?;
+        if header.get(1..) != Some(&blob.bytes.to_le_bytes()[..]) {
+            return Err(corrupt("the length is not the one its event names"));
+        }
+        let content = match header.first() {
+            Some(&RAW) => kept.to_vec(),
+            Some(&LZ4) => lz4_flex::block::decompress(kept, blob.bytes as usize)
+                .map_err(|error| corrupt(&error.to_string()))?,
+            _ => return Err(corrupt("unknown codec")),
+        };
+        if BlobRef::of(&content) != *blob {
+            return Err(corrupt("the content does not match its hash"));
+        }
+        Ok(content)
+    }
+
+    /// Removes blobs that no event names: `is_named` says which ones do. Young ones and those of
+    /// writes in flight stay. Returns how many went.
+    ///
+    /// # Errors
+    /// [`Error`] when the folder cannot be read, or what `is_named` returned.
+    pub fn sweep(
+        &self,
+        now: SystemTime,
+        mut is_named: impl FnMut(&[u8; 32]) -> Result<bool, Error>,
+    ) -> Result<usize, Error> {
+        let mut swept = 0;
+        let list = |dir: &Path| fs::read_dir(dir).map_err(Error::file("listing", dir));
+        for shard in list(&self.dir)?.flatten() {
+            if !shard.path().is_dir() || shard.file_name() == "new" {
+                continue;
+            }
+            for file in list(&shard.path())?.flatten() {
+                let Some(hash) = file.file_name().to_str().and_then(parse_hex) else {
+                    continue;
+                };
+                let young = file
+                    .metadata()
+                    .and_then(|metadata| metadata.modified())
+                    .is_ok_and(|at| now.duration_since(at).unwrap_or_default() < ORPHAN_AGE);
+                if young || is_named(&hash)? {
+                    continue;
+                }
+                // Checked and removed under the lock: a `put` of the same content comes before
+                // (then it is pending) or after (then it finds no file and writes one).
+                let pending = lock(&self.pending);
+                if !pending.contains_key(&hash) && fs::remove_file(file.path()).is_ok() {
+                    swept += 1;
+                }
+            }
+        }
+        Ok(swept)
+    }
+}
+
+fn parse_hex(name: &str) -> Option<[u8; 32]> {
+    if name.len() != 64 || !name.is_ascii() {
+        return None;
+    }
+    let mut hash = [0; 32];
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(hash)
+}
+
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let packed = lz4_flex::block::compress(content);
+    let (codec, kept) = if packed.len() < content.len() {
+        (LZ4, packed.as_slice())
+    } else {
+        (RAW, content)
+    };
+    let mut file = fs::File::create(path).map_err(Error::file("creating", path))?;
+    let write = |file: &mut fs::File| {
+        file.write_all(&[codec])?;
+        file.write_all(&(content.len() as u64).to_le_bytes())?;
+        file.write_all(kept)?;
+        file.sync_all()
+    };
+    write(&mut file).map_err(Error::file("writing", path))
+}
+
+fn sync_dir(dir: &Path) -> Result<(), Error> {
+    fs::File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(Error::file("syncing", dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Content comes back equal, once on disk however often stored; a flipped bit is told.
+    #[test]
+    fn a_blob_is_stored_once_and_checked() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let blobs = Blobs::open(dir.path()).expect("opens");
+        for content in [&b""[..], b"short", &[b'x'; 100_000]] {
+            let first = blobs.put(content).expect("stores").reference();
+            let again = blobs.put(content).expect("stores").reference();
+            assert_eq!(first, again);
+            assert_eq!(blobs.get(&first).expect("reads"), content);
+        }
+        let blob = BlobRef::of(b"short");
+        let path = blobs.path(&blob);
+        let mut bytes = fs::read(&path).expect("reads");
+        *bytes.last_mut().expect("not empty") ^= 1;
+        fs::write(&path, bytes).expect("writes");
+        assert!(matches!(blobs.get(&blob), Err(Error::Corrupt { .. })));
+        fs::remove_file(&path).expect("removes");
+        assert!(matches!(blobs.get(&blob), Err(Error::Corrupt { .. })));
+    }
+
+    /// A sweep takes old blobs that nothing names, and no others.
+    #[test]
+    fn a_sweep_takes_orphans_alone() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let blobs = Blobs::open(dir.path()).expect("opens");
+        let named = blobs.put(b"named").expect("stores").reference();
+        let held = blobs.put(b"held").expect("stores");
+        let orphan = blobs.put(b"orphan").expect("stores").reference();
+        let is_named = |hash: &[u8; 32]| Ok(*hash == named.hash);
+        assert_eq!(blobs.sweep(SystemTime::now(), is_named).expect("sweeps"), 0);
+        let later = SystemTime::now() + 2 * ORPHAN_AGE;
+        assert_eq!(blobs.sweep(later, is_named).expect("sweeps"), 1);
+        assert!(blobs.get(&orphan).is_err());
+        assert!(blobs.get(&named).is_ok());
+        assert!(blobs.get(&held.reference()).is_ok());
+    }
+}

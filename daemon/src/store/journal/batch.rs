@@ -1,0 +1,366 @@
+//! One batch of fjall's journal: its bytes checked first, its items handed out after that.
+//!
+//! A batch is `Start` (tag 1, item count u32, sequence number u64), its items (tag 2, kind, compression,
+//! keyspace u64, key length u16, value length u32, stored length u32, key, value; or tag 4, keyspace u64, for a
+//! cleared keyspace) and `End` (tag 3, XXH3 of all item bytes, magic). Numbers are little-endian.
+//! The checksum covers the items alone: count and sequence number have to be judged otherwise.
+
+use super::source::{Source, WINDOW_BYTES};
+use std::{collections::BTreeSet, io, ops::Range};
+use xxhash_rust::xxh3::Xxh3;
+
+const START: u8 = 1;
+const ITEM: u8 = 2;
+const END: u8 = 3;
+const CLEAR: u8 = 4;
+const MAGIC: [u8; 4] = *b"FJL\x03";
+
+pub(super) const START_BYTES: usize = 13;
+const ITEM_HEADER_BYTES: usize = 21;
+const END_BYTES: usize = 13;
+const CLEAR_BYTES: usize = 9;
+
+/// Sequence numbers count batches, so one above this is a flipped bit (fjall panics when they reach 2^63).
+const SEQNO_MAX: u64 = 1 << 56;
+
+/// What an item does to its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A value is put.
+    Value,
+    /// The key is removed.
+    Tombstone,
+    /// The key is removed, once.
+    WeakTombstone,
+    /// The whole keyspace is cleared; key and value are empty.
+    Clear,
+}
+
+/// One item of a verified batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalItem<'a> {
+    /// fjall's number of the keyspace.
+    pub keyspace: u64,
+    /// What happens to the key.
+    pub kind: ItemKind,
+    /// The key.
+    pub key: &'a [u8],
+    /// The value, empty for removals.
+    pub value: &'a [u8],
+}
+
+/// Where a whole batch lies, and what its header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchExtent {
+    /// The number in the journal's file name.
+    pub journal: u64,
+    /// Its bytes in the file.
+    pub range: Range<u64>,
+    /// fjall's sequence number.
+    pub seqno: u64,
+    /// How many items it holds.
+    pub items: u32,
+}
+
+/// Why bytes are not a whole batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// The file ends inside the batch.
+    #[error("the file ends inside the batch")]
+    Unfinished,
+    /// A tag that does not belong here.
+    #[error("a batch part with an unexpected tag or field")]
+    Shape,
+    /// The items do not match the checksum behind them.
+    #[error("the checksum does not match")]
+    Checksum,
+    /// The sequence number does not follow the ones before it.
+    #[error("the sequence number does not grow")]
+    Sequence,
+}
+
+/// A batch that verifies, and whether fjall would use any of it.
+pub(super) struct Whole {
+    pub(super) end: u64,
+    pub(super) seqno: u64,
+    pub(super) items: u32,
+    /// At least one item belongs to a keyspace that exists.
+    pub(super) live: bool,
+}
+
+/// The outcome of reading at an offset.
+pub(super) enum Read {
+    Whole(Whole),
+    /// Whole, but with compressed values, which this reader does not open.
+    Compressed,
+    /// Not a batch, and how many bytes were looked at to know.
+    Bad {
+        flaw: Flaw,
+        seen_bytes: u64,
+    },
+}
+
+/// Reads the batch at `at` and verifies it. Nothing is handed out yet.
+pub(super) fn read(source: &mut Source, at: u64, live: &BTreeSet<u64>) -> io::Result<Read> {
+    let mut walk = Walk { at, hashed: 0 };
+    let mut compressed = false;
+    Ok(match walk.batch(source, live, &mut compressed)? {
+        Ok(_) if compressed => Read::Compressed,
+        Ok(whole) => Read::Whole(whole),
+        Err(flaw) => Read::Bad {
+            flaw,
+            seen_bytes: walk.hashed.saturating_add(START_BYTES as u64),
+        },
+    })
+}
+
+struct Walk {
+    at: u64,
+    hashed: u64,
+}
+
+/// One part's header: where its bytes end and what it is.
+enum Part {
+    Item {
+        keyspace: u64,
+        compressed: bool,
+        end: u64,
+    },
+    Clear {
+        keyspace: u64,
+        end: u64,
+    },
+    End {
+        checksum: u64,
+        end: u64,
+    },
+}
+
+impl Walk {
+    fn batch(
+        &mut self,
+        source: &mut Source,
+        live: &BTreeSet<u64>,
+        compressed: &mut bool,
+    ) -> io::Result<Result<Whole, Flaw>> {
+        let Some(head) = source.bytes(self.at, START_BYTES)? else {
+            return Ok(Err(Flaw::Unfinished));
+        };
+        let (count, seqno) = match start(head) {
+            Some(start) => start,
+            None => return Ok(Err(Flaw::Shape)),
+        };
+        self.at += START_BYTES as u64;
+        let mut hasher = Xxh3::new();
+        let mut left = count;
+        let mut is_live = false;
+        loop {
+            let part = match part(source, self.at)? {
+                Ok(part) => part,
+                Err(flaw) => return Ok(Err(flaw)),
+            };
+            let (keyspace, end) = match part {
+                Part::End { checksum, end } if left == 0 => {
+                    let whole = Whole {
+                        end,
+                        seqno,
+                        items: count,
+                        live: is_live,
+                    };
+                    return Ok(if hasher.digest() == checksum {
+                        Ok(whole)
+                    } else {
+                        Err(Flaw::Checksum)
+                    });
+                }
+                Part::Item {
+                    keyspace,
+                    compressed: is_compressed,
+                    end,
+                } if left > 0 => {
+                    *compressed |= is_compressed;
+                    (keyspace, end)
+                }
+                Part::Clear { keyspace, end } if left > 0 => (keyspace, end),
+                Part::End { .. } | Part::Item { .. } | Part::Clear { .. } => {
+                    return Ok(Err(Flaw::Shape));
+                }
+            };
+            left -= 1;
+            is_live |= live.contains(&keyspace);
+            source.hash(self.at..end, &mut hasher)?;
+            self.hashed += end - self.at;
+            self.at = end;
+        }
+    }
+}
+
+/// Item count and sequence number of a `Start`, if it is one that fjall can have written.
+pub(super) fn start(head: &[u8]) -> Option<(u32, u64)> {
+    let mut fields = Fields(head);
+    let tag = fields.u8()?;
+    let count = fields.u32()?;
+    let seqno = fields.u64()?;
+    (tag == START && count > 0 && seqno < SEQNO_MAX).then_some((count, seqno))
+}
+
+fn part(source: &mut Source, at: u64) -> io::Result<Result<Part, Flaw>> {
+    let len = source.len();
+    let Some(tag) = source
+        .bytes(at, 1)?
+        .and_then(|bytes| bytes.first().copied())
+    else {
+        return Ok(Err(Flaw::Unfinished));
+    };
+    let header_bytes = match tag {
+        ITEM => ITEM_HEADER_BYTES,
+        END => END_BYTES,
+        CLEAR => CLEAR_BYTES,
+        _ => return Ok(Err(Flaw::Shape)),
+    };
+    let Some(header) = source.bytes(at, header_bytes)? else {
+        return Ok(Err(Flaw::Unfinished));
+    };
+    let Some(part) = header_of(tag, header, at + header_bytes as u64) else {
+        return Ok(Err(Flaw::Shape));
+    };
+    let (Part::Item { end, .. } | Part::Clear { end, .. } | Part::End { end, .. }) = part;
+    Ok(if end <= len {
+        Ok(part)
+    } else {
+        Err(Flaw::Unfinished)
+    })
+}
+
+fn header_of(tag: u8, header: &[u8], end: u64) -> Option<Part> {
+    let mut fields = Fields(header.get(1..)?);
+    match tag {
+        ITEM => {
+            kind_of(fields.u8()?)?;
+            let compressed = match fields.u8()? {
+                0 => false,
+                1 => true,
+                _ => return None,
+            };
+            let keyspace = fields.u64()?;
+            let key_bytes = fields.u16()?;
+            let value_bytes = fields.u32()?;
+            let stored_bytes = fields.u32()?;
+            // Nobody but these two fields says how long a value is, so they have to agree.
+            if !compressed && value_bytes != stored_bytes {
+                return None;
+            }
+            Some(Part::Item {
+                keyspace,
+                compressed,
+                end: end + u64::from(key_bytes) + u64::from(stored_bytes),
+            })
+        }
+        CLEAR => Some(Part::Clear {
+            keyspace: fields.u64()?,
+            end,
+        }),
+        _ => {
+            let checksum = fields.u64()?;
+            (fields.0 == MAGIC).then_some(Part::End { checksum, end })
+        }
+    }
+}
+
+/// Hands out the items of a batch that [`read`] found whole, one in memory at a time.
+///
+/// # Errors
+/// I/O; the file having changed under us is [`io::ErrorKind::InvalidData`].
+pub(super) fn items(
+    source: &mut Source,
+    range: Range<u64>,
+    buffer: &mut Vec<u8>,
+    visit: &mut dyn FnMut(&JournalItem<'_>),
+) -> io::Result<()> {
+    let mut at = range.start + START_BYTES as u64;
+    while at < range.end {
+        let part = part(source, at)?.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        match part {
+            Part::End { .. } => return Ok(()),
+            Part::Clear { keyspace, end } => {
+                visit(&JournalItem {
+                    keyspace,
+                    kind: ItemKind::Clear,
+                    key: &[],
+                    value: &[],
+                });
+                at = end;
+            }
+            Part::Item { end, .. } => {
+                let held = usize::try_from(end - at)
+                    .ok()
+                    .filter(|count| *count <= WINDOW_BYTES);
+                let bytes = match held {
+                    // Small items are read where they lie; one system call each would be most of the time.
+                    Some(count) => source.bytes(at, count)?.unwrap_or_default(),
+                    None => {
+                        source.copy(at..end, buffer)?;
+                        buffer.as_slice()
+                    }
+                };
+                visit(&item_of(bytes).ok_or(io::ErrorKind::InvalidData)?);
+                at = end;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn item_of(bytes: &[u8]) -> Option<JournalItem<'_>> {
+    let mut fields = Fields(bytes.get(1..)?);
+    let kind = kind_of(fields.u8()?)?;
+    fields.u8()?;
+    let keyspace = fields.u64()?;
+    let key_bytes = fields.u16()?;
+    fields.u32()?;
+    fields.u32()?;
+    let (key, value) = fields.0.split_at_checked(usize::from(key_bytes))?;
+    Some(JournalItem {
+        keyspace,
+        kind,
+        key,
+        value,
+    })
+}
+
+fn kind_of(byte: u8) -> Option<ItemKind> {
+    match byte {
+        0 => Some(ItemKind::Value),
+        1 => Some(ItemKind::Tombstone),
+        2 => Some(ItemKind::WeakTombstone),
+        // 4 is an indirection into a blob file, which never stands in a journal.
+        _ => None,
+    }
+}
+
+/// Little-endian fields taken from the front of a slice.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.take::<1>().map(u8::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}

@@ -1,0 +1,393 @@
+//! A read-only reader of fjall's journal: what is in it, and where it stops being whole.
+//!
+//! fjall truncates a journal at the first bad record while it opens, also in the middle, so whoever wants to know
+//! what was lost has to look first. The format is that of fjall 3.1.13, which is pinned exactly; a test compares
+//! this reader with fjall's own recovery. Compressed journals are refused: the store never turns compression on.
+//!
+//! What the reader relies on, all of it true of 3.1.13:
+//! - A store holds `N.jnl` files, N without gaps; only the highest is written to. A sealed one is synced before
+//!   its successor exists, and the lowest are deleted first, once every keyspace has flushed past them.
+//! - A new file is 64 MiB of zeros, sparse. When fjall opens it again it cuts it to the last whole batch and
+//!   appends from there, so zeros end a journal and nothing may follow them.
+//! - Every batch takes the next number of one counter, which flushes and compactions use too: numbers grow, with
+//!   gaps. At an open the counter continues behind the highest number of the keyspaces that still exist, so a
+//!   batch of nothing but dropped keyspaces may carry any number; fjall skips it, and the order check does too.
+//! - Names of keyspaces are in no journal. They stand in tables of keyspace 0, which cannot be opened without
+//!   writing to them; numbers are given in the order of creation, from [`FIRST_KEYSPACE`]. So the caller creates
+//!   the log's keyspace first in a new store and tells its items by that number and the shape of their keys.
+
+mod batch;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+pub(in crate::store) mod sample;
+mod source;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;
+
+pub use batch::{BatchExtent, Flaw, ItemKind, JournalItem};
+
+use batch::{Read, Whole};
+use source::Source;
+use std::{
+    collections::BTreeSet,
+    io,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+/// The number of the keyspace that was created first in a store.
+pub const FIRST_KEYSPACE: u64 = 1;
+
+/// How often over the rest of a file may be looked at while searching it for whole batches behind a bad one.
+const RESYNC_PASSES: u64 = 16;
+
+/// Why a journal cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("reading {}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A file ends in `.jnl` and has no number for a name; fjall refuses such a store too.
+    #[error("{} is not the name of a journal", .0.display())]
+    Name(PathBuf),
+    /// A batch is compressed.
+    #[error("the journal is compressed, which this store never asks for")]
+    Compressed,
+}
+
+/// One journal file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalFile {
+    /// The number in its name.
+    pub number: u64,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// Whether a batch will still be there once the journal has been cut at its first flaw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Before any flaw of its file.
+    Kept,
+    /// Whole, but behind a flaw.
+    Behind,
+}
+
+/// The first place of a file that is not a whole batch, and what follows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wound {
+    /// The file.
+    pub file: JournalFile,
+    /// What is wrong.
+    pub flaw: Flaw,
+    /// From the end of the last good batch to the last byte that is not zero.
+    pub lost: Range<u64>,
+    /// Whole batches found behind it in the same file.
+    pub good_batches_after: u64,
+    /// The search for them was given up: the bytes look like batches over and over.
+    pub search_given_up: bool,
+}
+
+/// How the journals of a store end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tail {
+    /// Whole to the last byte that is not zero.
+    Clean,
+    /// The last batch of the last journal is bad and nothing good follows.
+    TornTail {
+        /// The last journal.
+        file: JournalFile,
+        /// Where its last good batch ends.
+        offset: u64,
+    },
+    /// A bad batch with good ones behind it, in the same file or in a later one.
+    Damage {
+        /// The first journal that is not whole.
+        file: JournalFile,
+        /// Where its last good batch before the flaw ends.
+        offset: u64,
+        /// Whole batches behind the flaw in that file.
+        good_batches_after: u64,
+    },
+}
+
+/// What a walk over all journals of a store found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survey {
+    /// The journals, lowest number first.
+    pub files: Vec<JournalFile>,
+    /// Numbers between the lowest and the highest that have no file.
+    pub missing: Vec<u64>,
+    /// Batches before any flaw of their file.
+    pub batches: u64,
+    /// At most one flaw a file, in the order of the files.
+    pub wounds: Vec<Wound>,
+}
+
+impl Survey {
+    /// Walks all journals of a store and shows each item of each whole batch, in order.
+    ///
+    /// A batch is verified before its items are shown; one item is in memory at a time, and none that the file
+    /// does not really hold.
+    ///
+    /// # Errors
+    /// See [`Error`]. Bad batches are no error, they are in the survey.
+    pub fn read(
+        store: &Path,
+        mut visit: impl FnMut(Standing, &BatchExtent, &JournalItem<'_>),
+    ) -> Result<Self, Error> {
+        let files = list(store)?;
+        let live = live_keyspaces(store)?;
+        let mut survey = Self {
+            missing: gaps(&files),
+            files,
+            batches: 0,
+            wounds: Vec::new(),
+        };
+        let mut highest = None;
+        for file in survey.files.clone() {
+            let source = Source::open(&file.path).map_err(|source| io_at(&file.path, source))?;
+            let mut walk = Walk {
+                file: &file,
+                source,
+                live: &live,
+                highest: &mut highest,
+                buffer: Vec::new(),
+                visit: &mut visit,
+            };
+            let (batches, wound) = walk.file()?;
+            survey.batches += batches;
+            survey.wounds.extend(wound);
+        }
+        Ok(survey)
+    }
+
+    /// How the journals end, in one word.
+    #[must_use]
+    pub fn tail(&self) -> Tail {
+        let Some(wound) = self.wounds.first() else {
+            return Tail::Clean;
+        };
+        if self.is_last(&wound.file) && wound.is_torn() {
+            Tail::TornTail {
+                file: wound.file.clone(),
+                offset: wound.lost.start,
+            }
+        } else {
+            Tail::Damage {
+                file: wound.file.clone(),
+                offset: wound.lost.start,
+                good_batches_after: wound.good_batches_after,
+            }
+        }
+    }
+
+    fn is_last(&self, file: &JournalFile) -> bool {
+        self.files.last() == Some(file)
+    }
+}
+
+impl Wound {
+    /// Nothing good follows in this file, so a write that never ended explains it.
+    #[must_use]
+    pub fn is_torn(&self) -> bool {
+        self.good_batches_after == 0 && !self.search_given_up
+    }
+}
+
+/// The walk over one file.
+struct Walk<'a> {
+    file: &'a JournalFile,
+    source: Source,
+    live: &'a BTreeSet<u64>,
+    /// The highest sequence number of a batch that fjall would use, over all files so far.
+    highest: &'a mut Option<u64>,
+    buffer: Vec<u8>,
+    visit: &'a mut dyn FnMut(Standing, &BatchExtent, &JournalItem<'_>),
+}
+
+impl Walk<'_> {
+    fn file(&mut self) -> Result<(u64, Option<Wound>), Error> {
+        let mut batches = 0;
+        let mut at = 0;
+        loop {
+            let Some(content) = self.io(|walk| walk.source.first_content(at))? else {
+                return Ok((batches, None));
+            };
+            let flaw = if content > at {
+                Flaw::Shape
+            } else {
+                match self.io(|walk| batch::read(&mut walk.source, at, walk.live))? {
+                    Read::Whole(whole) if self.follows(&whole) => {
+                        self.show(Standing::Kept, at, &whole)?;
+                        batches += 1;
+                        at = whole.end;
+                        continue;
+                    }
+                    Read::Whole(_) => Flaw::Sequence,
+                    Read::Compressed => return Err(Error::Compressed),
+                    Read::Bad { flaw, .. } => flaw,
+                }
+            };
+            return Ok((batches, Some(self.wound(at, flaw)?)));
+        }
+    }
+
+    /// Whether a batch's number is above all before it; takes it as the new highest if so.
+    fn follows(&mut self, whole: &Whole) -> bool {
+        if !whole.live {
+            return true;
+        }
+        let follows = self.highest.is_none_or(|highest| whole.seqno > highest);
+        if follows {
+            *self.highest = Some(whole.seqno);
+        }
+        follows
+    }
+
+    /// Searches the rest of the file for whole batches.
+    fn wound(&mut self, at: u64, flaw: Flaw) -> Result<Wound, Error> {
+        let end = self.io(|walk| walk.source.content_end(at))?;
+        // A batch with a wrong number is itself whole; anything else is bad at its first byte.
+        let mut next = at;
+        let mut budget = (end - at)
+            .saturating_mul(RESYNC_PASSES)
+            .saturating_add(1 << 20);
+        let mut good_batches_after = 0;
+        while let Some(candidate) = self.io(|walk| walk.candidate(next, end))? {
+            match self.io(|walk| batch::read(&mut walk.source, candidate, walk.live))? {
+                Read::Whole(whole) => {
+                    self.show(Standing::Behind, candidate, &whole)?;
+                    good_batches_after += 1;
+                    next = whole.end;
+                }
+                Read::Compressed => next = candidate + 1,
+                Read::Bad { seen_bytes, .. } => {
+                    budget = budget.saturating_sub(seen_bytes);
+                    next = candidate + 1;
+                }
+            }
+            if budget == 0 {
+                break;
+            }
+        }
+        Ok(Wound {
+            file: self.file.clone(),
+            flaw,
+            lost: at..end,
+            good_batches_after,
+            search_given_up: budget == 0,
+        })
+    }
+
+    /// The next offset in `from..end` whose bytes could start a batch.
+    fn candidate(&mut self, mut from: u64, end: u64) -> io::Result<Option<u64>> {
+        while let Some(content) = self
+            .source
+            .first_content(from)?
+            .filter(|content| *content < end)
+        {
+            let block = self.source.chunk(content)?;
+            let block = block.get(..block.len().min(4096)).unwrap_or(block);
+            let block_end = content + block.len() as u64;
+            let Some(inside) = block.iter().position(|byte| *byte == 1) else {
+                from = block_end;
+                continue;
+            };
+            let found = content + inside as u64;
+            let head = self.source.bytes(found, batch::START_BYTES)?;
+            if found < end && head.and_then(batch::start).is_some() {
+                return Ok(Some(found));
+            }
+            from = found + 1;
+        }
+        Ok(None)
+    }
+
+    fn show(&mut self, standing: Standing, at: u64, whole: &Whole) -> Result<(), Error> {
+        let extent = BatchExtent {
+            journal: self.file.number,
+            range: at..whole.end,
+            seqno: whole.seqno,
+            items: whole.items,
+        };
+        let Self { visit, buffer, .. } = self;
+        let mut each = |item: &JournalItem<'_>| visit(standing, &extent, item);
+        batch::items(&mut self.source, extent.range.clone(), buffer, &mut each)
+            .map_err(|source| io_at(&self.file.path, source))
+    }
+
+    fn io<T>(&mut self, read: impl FnOnce(&mut Self) -> io::Result<T>) -> Result<T, Error> {
+        read(self).map_err(|source| io_at(&self.file.path, source))
+    }
+}
+
+/// The journals of a store, lowest number first.
+fn list(store: &Path) -> Result<Vec<JournalFile>, Error> {
+    let mut files = Vec::new();
+    for entry in entries(store)? {
+        let path = entry.path();
+        if path
+            .extension()
+            .is_none_or(|end| !end.eq_ignore_ascii_case("jnl"))
+        {
+            continue;
+        }
+        let stem = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .and_then(|name| name.strip_suffix(".jnl"));
+        match stem.and_then(|stem| stem.parse().ok()) {
+            Some(number) => files.push(JournalFile { number, path }),
+            None => return Err(Error::Name(path)),
+        }
+    }
+    files.sort_by_key(|file| file.number);
+    Ok(files)
+}
+
+/// The numbers of the keyspaces that have a folder, without fjall's own.
+fn live_keyspaces(store: &Path) -> Result<BTreeSet<u64>, Error> {
+    let mut live = BTreeSet::new();
+    for entry in entries(&store.join("keyspaces"))? {
+        if let Some(number) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        {
+            live.insert(number);
+        }
+    }
+    live.remove(&0);
+    Ok(live)
+}
+
+fn entries(folder: &Path) -> Result<Vec<std::fs::DirEntry>, Error> {
+    std::fs::read_dir(folder)
+        .and_then(Iterator::collect)
+        .map_err(|source| io_at(folder, source))
+}
+
+/// The numbers without a file; a store whose numbers lie far apart shows the first few thousand.
+fn gaps(files: &[JournalFile]) -> Vec<u64> {
+    let next = files.iter().skip(1);
+    files
+        .iter()
+        .zip(next)
+        .flat_map(|(one, next)| one.number.saturating_add(1)..next.number)
+        .take(4096)
+        .collect()
+}
+
+pub(super) fn io_at(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_path_buf(),
+        source,
+    }
+}

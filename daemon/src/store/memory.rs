@@ -1,0 +1,106 @@
+//! The in-memory twin of the store: the same rows in a sorted map.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+
+use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
+
+/// Rows in memory. Folds for `as_of`, verification and tests run on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    spaces: BTreeMap<Space, BTreeMap<Vec<u8>, Bytes>>,
+}
+
+impl Memory {
+    /// No rows at all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The rows of one space, in order.
+    pub fn rows(&self, space: Space) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.spaces
+            .get(&space)
+            .into_iter()
+            .flatten()
+            .map(|(key, value)| (key.as_slice(), value.as_ref()))
+    }
+
+    /// How many rows a space holds.
+    #[must_use]
+    pub fn len(&self, space: Space) -> usize {
+        self.spaces.get(&space).map_or(0, BTreeMap::len)
+    }
+}
+
+/// Walks a sorted map the way [`Rows::scan`] promises.
+pub(super) fn scan_map(
+    map: &BTreeMap<Vec<u8>, Bytes>,
+    low: &[u8],
+    high: &[u8],
+    direction: Direction,
+    visit: Visit<'_>,
+) -> Result<(), Error> {
+    if low >= high {
+        return Ok(());
+    }
+    let range = map.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
+    let mut step = |(key, value): (&Vec<u8>, &Bytes)| visit(key, value);
+    match direction {
+        Direction::Forward => {
+            for row in range {
+                if step(row)? == ControlFlow::Break(()) {
+                    break;
+                }
+            }
+        }
+        Direction::Backward => {
+            for row in range.rev() {
+                if step(row)? == ControlFlow::Break(()) {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Rows for Memory {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        Ok(self
+            .spaces
+            .get(&space)
+            .and_then(|map| map.get(key))
+            .cloned())
+    }
+
+    fn scan(
+        &self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: Visit<'_>,
+    ) -> Result<(), Error> {
+        match self.spaces.get(&space) {
+            Some(map) => scan_map(map, low, high, direction, visit),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RowsMut for Memory {
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+        self.spaces
+            .entry(space)
+            .or_default()
+            .insert(key.to_vec(), Bytes::from(value));
+    }
+
+    fn remove(&mut self, space: Space, key: &[u8]) {
+        if let Some(map) = self.spaces.get_mut(&space) {
+            map.remove(key);
+        }
+    }
+}

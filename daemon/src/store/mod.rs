@@ -1,0 +1,112 @@
+//! Where bytes rest: fjall behind a narrow door, large bodies as files, and an in-memory twin.
+//!
+//! Nothing above this folder names fjall. A [`Space`] is one ordered map of byte keys to byte
+//! values; [`Rows`] reads one, [`RowsMut`] also writes. Three things are `Rows`: a [`Snapshot`]
+//! (what readers see), a [`Transaction`] (what the writer prepares) and [`Memory`] (folds for
+//! `as_of`, verification and tests).
+
+mod blobs;
+pub mod creation;
+mod disk;
+mod error;
+mod format;
+pub mod head;
+pub mod journal;
+mod memory;
+pub mod recovery;
+pub mod reserve;
+mod transaction;
+
+use std::ops::ControlFlow;
+
+pub use blobs::{BlobRef, Blobs, PendingBlob};
+pub use disk::{Limits, Snapshot, Store};
+pub use error::Error;
+pub use format::{FORMAT_VERSION, StoreId};
+pub use memory::Memory;
+pub use transaction::{Changes, Transaction};
+
+/// Reference-counted bytes as the engine hands them out: cloning copies nothing.
+pub type Bytes = fjall::Slice;
+
+/// One ordered map of the store, named once as a constant by whoever owns its rows.
+///
+/// A view's name carries its version (`steps.1`), so that a new version gets a map of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Space(&'static str);
+
+impl Space {
+    /// A space of this name; the name is what the store keeps on disk.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name on disk.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Which way a scan walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest key first.
+    Forward,
+    /// Largest key first.
+    Backward,
+}
+
+/// What a scan calls for each row; `Break` ends the scan.
+pub type Visit<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Result<ControlFlow<()>, Error>;
+
+/// Reading rows of one consistent state.
+pub trait Rows {
+    /// The value under `key`, if any.
+    ///
+    /// # Errors
+    /// [`Error`] when the engine cannot read or its bytes are damaged.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error>;
+
+    /// Visits the rows with `low <= key < high` in the given direction.
+    ///
+    /// # Errors
+    /// [`Error`] when the engine cannot read, or what `visit` returned.
+    fn scan(
+        &self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: Visit<'_>,
+    ) -> Result<(), Error>;
+}
+
+/// Reading and writing rows.
+pub trait RowsMut: Rows {
+    /// Puts `value` under `key`.
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]);
+
+    /// Takes `key` away.
+    fn remove(&mut self, space: Space, key: &[u8]);
+}
+
+/// The smallest key greater than every key that starts with `prefix`.
+///
+/// ```
+/// assert_eq!(lored::store::after_prefix(b"ab"), b"ac".to_vec());
+/// assert_eq!(lored::store::after_prefix(&[1, 255]), vec![2]);
+/// ```
+#[must_use]
+pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    while let Some(last) = end.pop() {
+        if last < u8::MAX {
+            end.push(last + 1);
+            return end;
+        }
+    }
+    // Every byte was 255: longer than any key of ours.
+    vec![u8::MAX; prefix.len() + 1]
+}

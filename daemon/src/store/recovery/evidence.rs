@@ -1,0 +1,178 @@
+//! Copies of damaged journals, and the report that keeps damage known until somebody accepts it.
+//!
+//! A finding is a folder `<unix-seconds>-N` with the journals that are about to be cut and `report.json`. It is
+//! built under a hidden name, synced and renamed, so that a folder with a real name is complete. A folder with an
+//! `accepted` file is history.
+
+use super::{Cause, Damage, Error, Site, io_at};
+use crate::store::{
+    creation::{self, parent, sync_folder},
+    journal::Wound,
+};
+use std::{
+    fs::{DirBuilder, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+const REPORT: &str = "report.json";
+const ACCEPTED: &str = "accepted";
+/// How many findings one second can have.
+const NUMBERS_MAX: u32 = 10_000;
+/// No report comes near this many bytes.
+const REPORT_BYTES_MAX: u64 = 1 << 20;
+
+/// Marks every finding in the folder of damaged journals as seen, so that later starts do not refuse writes for
+/// it. Nothing is deleted.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn accept(damaged: &Path) -> Result<(), Error> {
+    for report in reports(damaged)? {
+        if let Some(folder) = &report.folder {
+            accept_one(folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Marks one finding as seen.
+pub(super) fn accept_one(folder: &Path) -> Result<(), Error> {
+    let path = folder.join(ACCEPTED);
+    let mark = || -> io::Result<()> {
+        private()
+            .create(true)
+            .truncate(true)
+            .open(&path)?
+            .sync_all()?;
+        sync_folder(folder)
+    };
+    mark().map_err(|source| io_at(&path, source))
+}
+
+/// The findings that nobody has accepted, oldest first.
+pub(super) fn reports(damaged: &Path) -> Result<Vec<Damage>, Error> {
+    let mut folders = Vec::new();
+    for path in folders_of(damaged)? {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let numbers = name
+            .split_once('-')
+            .map(|(seconds, n)| (seconds.parse::<u64>(), n.parse::<u32>()));
+        if let Some((Ok(seconds), Ok(n))) = numbers {
+            folders.push(((seconds, n), path));
+        }
+    }
+    folders.sort();
+    let mut open = Vec::new();
+    for (_, folder) in folders {
+        if folder.join(ACCEPTED).exists() {
+            continue;
+        }
+        let mut damage = report(&folder)?;
+        damage.folder = Some(folder);
+        if damage.cause != Cause::TornTail {
+            open.push(damage);
+        }
+    }
+    Ok(open)
+}
+
+fn report(folder: &Path) -> Result<Damage, Error> {
+    let path = folder.join(REPORT);
+    let mut bytes = Vec::new();
+    File::open(&path)
+        .and_then(|file| file.take(REPORT_BYTES_MAX).read_to_end(&mut bytes))
+        .and_then(|_| serde_json::from_slice(&bytes).map_err(io::Error::from))
+        .map_err(|source| io_at(&path, source))
+}
+
+/// Keeps copies of the journals that have a flaw, and a report; `damage` learns the folder.
+pub(super) fn keep(site: &Site<'_>, wounds: &[Wound], damage: &mut Damage) -> Result<(), Error> {
+    let io = |source| io_at(site.damaged, source);
+    match DirBuilder::new().mode(0o700).create(site.damaged) {
+        Ok(()) => sync_folder(parent(site.damaged)).map_err(io)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(io(error)),
+    }
+    let folder = free_name(site).map_err(io)?;
+    let built = creation::create(&folder, |aside| -> io::Result<()> {
+        for wound in wounds {
+            copy(wound, aside)?;
+        }
+        let text = serde_json::to_vec_pretty(damage)?;
+        private()
+            .create_new(true)
+            .open(aside.join(REPORT))?
+            .write_all(&text)
+    });
+    match built {
+        Ok(()) => {
+            damage.folder = Some(folder);
+            Ok(())
+        }
+        Err(creation::Error::Build { path, source } | creation::Error::Io { path, source }) => {
+            Err(io_at(&path, source))
+        }
+        Err(creation::Error::Exists(path)) => {
+            Err(io_at(&path, io::ErrorKind::AlreadyExists.into()))
+        }
+    }
+}
+
+/// Removes copies that were interrupted before they had their name; the journals they were of are untouched.
+pub(super) fn sweep(damaged: &Path) -> Result<(), Error> {
+    for path in folders_of(damaged)? {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if name.starts_with('.') && name.contains(".creating-") {
+            std::fs::remove_dir_all(&path).map_err(|source| io_at(&path, source))?;
+        }
+    }
+    Ok(())
+}
+
+fn folders_of(damaged: &Path) -> Result<Vec<PathBuf>, Error> {
+    let io = |source| io_at(damaged, source);
+    let entries = match std::fs::read_dir(damaged) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(io(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(io)?;
+        if entry.file_type().map_err(io)?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    Ok(folders)
+}
+
+fn free_name(site: &Site<'_>) -> io::Result<PathBuf> {
+    (0..NUMBERS_MAX)
+        .map(|n| site.damaged.join(format!("{}-{n}", site.unix_seconds)))
+        .find(|folder| folder.symlink_metadata().is_err())
+        .ok_or_else(|| io::ErrorKind::AlreadyExists.into())
+}
+
+/// Copies a journal up to its last byte that is not zero, and gives the copy the same length.
+fn copy(wound: &Wound, folder: &Path) -> io::Result<()> {
+    let source = File::open(&wound.file.path)?;
+    let len = source.metadata()?.len();
+    let target = folder.join(format!("{}.jnl", wound.file.number));
+    let mut target = private().create_new(true).open(target)?;
+    io::copy(&mut source.take(wound.lost.end), &mut target)?;
+    target.set_len(len)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}

@@ -1,0 +1,344 @@
+//! Looking first: what a store's journals hold, before fjall opens them and truncates what it does not like.
+//!
+//! The order of a start: [`look`] (cuts what has to be cut, keeping a copy where something may be lost), then open
+//! the store, then [`Look::settle`] with what the log really holds. Everything here can be killed at any point and
+//! repeated: the copy is complete under its final name before anything is cut, a report beside it keeps damage
+//! known over restarts until [`accept`] says that somebody has seen it, and nothing is ever deleted.
+
+mod archive;
+mod evidence;
+mod manifest;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;
+mod verdict;
+
+pub use evidence::accept;
+pub use verdict::{Cause, Cut, Damage, Positions, Verdict};
+
+use verdict::{bare, cut_of, finding};
+
+use super::creation::sync_folder;
+use super::journal::{self, BatchExtent, ItemKind, JournalItem, Standing, Survey, Tail};
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    ops::RangeInclusive,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Why a store must not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no store in this folder, or its `version` file is gone: fjall would make an empty one over it.
+    #[error("{} holds no store", .0.display())]
+    NoStore(PathBuf),
+    /// The `version` file is not that of fjall 3.
+    #[error("{} is not a version this release knows", .0.display())]
+    Version(PathBuf),
+    /// Another process has it open.
+    #[error("{} is in use by another process", .0.display())]
+    Locked(PathBuf),
+    /// A keyspace's own table of contents is missing or does not match its checksum. fjall would delete the
+    /// keyspace, or use a wrong table of contents silently.
+    #[error("the table of contents of {} is damaged", .0.display())]
+    Manifest(PathBuf),
+    /// A table that a keyspace names is missing, or its end is damaged.
+    #[error("the table {} is damaged", .0.display())]
+    Table(PathBuf),
+    /// A journal that cannot be read.
+    #[error(transparent)]
+    Journal(#[from] journal::Error),
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// Where to look, and where to keep what is found.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// fjall's folder.
+    pub store: &'a Path,
+    /// The folder for copies of damaged journals; made when needed.
+    pub damaged: &'a Path,
+    /// The time for the name of such a copy.
+    pub unix_seconds: u64,
+}
+
+/// The outcome of [`look`], to be settled once the store is open.
+#[derive(Debug)]
+#[must_use = "a verdict is not final before it is settled"]
+pub struct Look {
+    /// What is known before the store is open.
+    pub verdict: Verdict,
+    /// Log positions in the journals as they are now.
+    pub positions: Option<Positions>,
+    head: Option<u64>,
+    witnesses: BTreeMap<(u64, Vec<u8>), Option<u128>>,
+}
+
+/// Reads the journals of a store that nobody has open, and leaves them so that fjall opens them without losing
+/// more. `head` is the recorded position (0 before the first event; `None` if there is no head file), and
+/// `positions_of` tells the log's records in the journal and their positions, from first to last.
+///
+/// # Errors
+/// See [`Error`]: the store must not be opened then. Damage is no error.
+pub fn look(
+    site: &Site<'_>,
+    head: Option<u64>,
+    positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
+) -> Result<Look, Error> {
+    manifest::version(site.store)?;
+    let _lock = lock(site.store)?;
+    manifest::keyspaces(site.store)?;
+    evidence::sweep(site.damaged)?;
+    let mut open = evidence::reports(site.damaged)?;
+    let (survey, walk) = read(site.store, positions_of)?;
+    let found = decide(&survey, &walk, head);
+    let cut = match found {
+        Verdict::Clean => None,
+        // Without a head nobody can say that nothing is lost, so the bytes are kept.
+        Verdict::TornTail(cut) if head.is_none() => {
+            let mut torn = finding(Cause::TornTail, &survey, &walk, head);
+            evidence::keep(site, &survey.wounds, &mut torn)?;
+            Some(cut)
+        }
+        Verdict::TornTail(cut) => Some(cut),
+        Verdict::Damage(found) => {
+            for mut damage in found {
+                let is_known = open.iter().any(|known| known.covers(&damage));
+                if !is_known && damage.needs_report() {
+                    evidence::keep(site, &survey.wounds, &mut damage)?;
+                }
+                if !is_known {
+                    open.push(damage);
+                }
+            }
+            None
+        }
+    };
+    for wound in &survey.wounds {
+        shorten(&wound.file.path, wound.lost.start)?;
+    }
+    if survey.files.is_empty() {
+        make_journal(site.store)?;
+    }
+    let verdict = match cut {
+        _ if !open.is_empty() => Verdict::Damage(open),
+        Some(cut) => Verdict::TornTail(cut),
+        None => Verdict::Clean,
+    };
+    Ok(Look {
+        verdict,
+        positions: walk.kept,
+        head,
+        witnesses: walk.witnesses,
+    })
+}
+
+impl Look {
+    /// The final verdict, once the store is open and before anything is written to it: `last_in_log` is the last
+    /// position of the log as opened (0 if it is empty).
+    ///
+    /// # Errors
+    /// [`Error::Io`] while noting that a suspicion was void.
+    pub fn settle(self, db: &fjall::Database, last_in_log: u64) -> Result<Verdict, SettleError> {
+        let mut damages = Vec::new();
+        let mut torn = None;
+        match self.verdict {
+            Verdict::Clean => {}
+            Verdict::TornTail(cut) => torn = Some(cut),
+            Verdict::Damage(found) => {
+                for damage in found {
+                    let is_void =
+                        damage.cause == Cause::BeforeHead && damage.head <= Some(last_in_log);
+                    if !is_void {
+                        damages.push(damage);
+                        continue;
+                    }
+                    if let Some(folder) = &damage.folder {
+                        evidence::accept_one(folder)?;
+                    }
+                    torn = damage.cuts.into_iter().next().or(torn);
+                }
+            }
+        }
+        let known = damages
+            .iter()
+            .any(|damage| damage.cause == Cause::BeforeHead);
+        if !known && self.head > Some(last_in_log) {
+            damages.push(bare(Cause::BeforeHead, self.positions, self.head));
+        }
+        if !all_applied(db, &self.witnesses)? {
+            damages.push(bare(Cause::Skipped, self.positions, self.head));
+        }
+        Ok(match torn {
+            _ if !damages.is_empty() => Verdict::Damage(damages),
+            Some(cut) => Verdict::TornTail(cut),
+            None => Verdict::Clean,
+        })
+    }
+}
+
+/// Why a verdict could not be settled.
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    /// The store could not be read.
+    #[error("reading the store: {0}")]
+    Store(#[from] fjall::Error),
+    /// The finding could not be marked.
+    #[error(transparent)]
+    Mark(#[from] Error),
+}
+
+/// What the walk over the items gathered.
+#[derive(Default)]
+struct Gathered {
+    kept: Option<Positions>,
+    behind: Option<Positions>,
+    /// Keys and value hashes of the very first batch, except what later ones overwrote. No batch precedes it, so
+    /// its sequence number cannot be judged: if a flipped bit lowered it, fjall skips the batch, and that shows.
+    witnesses: BTreeMap<(u64, Vec<u8>), Option<u128>>,
+    first: Option<BatchExtent>,
+}
+
+fn read(
+    store: &Path,
+    positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
+) -> Result<(Survey, Gathered), Error> {
+    let mut walk = Gathered::default();
+    let survey = Survey::read(store, |standing, batch, item| {
+        let positions = positions_of(item);
+        match standing {
+            Standing::Behind => widen(&mut walk.behind, positions),
+            Standing::Kept => {
+                widen(&mut walk.kept, positions);
+                walk.witness(batch, item);
+            }
+        }
+    })?;
+    Ok((survey, walk))
+}
+
+impl Gathered {
+    fn witness(&mut self, batch: &BatchExtent, item: &JournalItem<'_>) {
+        if self.first.get_or_insert_with(|| batch.clone()) == batch {
+            let value = match item.kind {
+                ItemKind::Value => Some(xxh3_128(item.value)),
+                ItemKind::Tombstone | ItemKind::WeakTombstone => None,
+                ItemKind::Clear => return,
+            };
+            self.witnesses
+                .insert((item.keyspace, item.key.to_vec()), value);
+        } else if item.kind == ItemKind::Clear {
+            self.witnesses
+                .retain(|(keyspace, _), _| *keyspace != item.keyspace);
+        } else if !self.witnesses.is_empty() {
+            self.witnesses.remove(&(item.keyspace, item.key.to_vec()));
+        }
+    }
+}
+
+fn widen(into: &mut Option<Positions>, positions: Option<RangeInclusive<u64>>) {
+    let Some((first, last)) = positions.map(RangeInclusive::into_inner) else {
+        return;
+    };
+    *into = Some(match *into {
+        None => Positions { first, last },
+        Some(known) => Positions {
+            first: known.first.min(first),
+            last: known.last.max(last),
+        },
+    });
+}
+
+fn decide(survey: &Survey, walk: &Gathered, head: Option<u64>) -> Verdict {
+    let shows_head = walk.kept.map_or(0, |kept| kept.last) >= head.unwrap_or(0);
+    let cause = match survey.tail() {
+        _ if survey.files.is_empty() || !survey.missing.is_empty() => Cause::JournalMissing,
+        Tail::Clean if shows_head || walk.kept.is_none() => return Verdict::Clean,
+        Tail::TornTail { .. } if shows_head => match survey.wounds.first() {
+            Some(wound) => return Verdict::TornTail(cut_of(wound)),
+            None => return Verdict::Clean,
+        },
+        Tail::Clean | Tail::TornTail { .. } => Cause::BeforeHead,
+        Tail::Damage { file, .. } if survey.files.last() != Some(&file) => Cause::Sealed,
+        Tail::Damage { .. } => Cause::Middle,
+    };
+    Verdict::Damage(vec![finding(cause, survey, walk, head)])
+}
+
+fn shorten(journal: &Path, len: u64) -> Result<(), Error> {
+    let io = |source| io_at(journal, source);
+    let file = OpenOptions::new().write(true).open(journal).map_err(io)?;
+    file.set_len(len).and_then(|()| file.sync_all()).map_err(io)
+}
+
+/// Makes an empty journal where none is left: without one fjall starts its counter anew and shows no table's rows.
+fn make_journal(store: &Path) -> Result<(), Error> {
+    let path = store.join("0.jnl");
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path);
+    made.and_then(|file| file.sync_all())
+        .and_then(|()| sync_folder(store))
+        .map_err(|source| io_at(&path, source))
+}
+
+/// fjall's own lock, so that no running daemon's journal is judged or cut. A lost lock file is made again: it has
+/// no content, and fjall does not open a store without it.
+fn lock(store: &Path) -> Result<File, Error> {
+    let path = store.join("lock");
+    let io = |source| io_at(&path, source);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(store.to_path_buf())),
+        Err(TryLockError::Error(source)) => Err(io(source)),
+    }
+}
+
+/// Whether the store shows every key as its first journal batch left it.
+fn all_applied(
+    db: &fjall::Database,
+    witnesses: &BTreeMap<(u64, Vec<u8>), Option<u128>>,
+) -> Result<bool, fjall::Error> {
+    let mut keyspaces = BTreeMap::new();
+    for name in db.list_keyspace_names() {
+        let keyspace = db.keyspace(&name, fjall::KeyspaceCreateOptions::default)?;
+        keyspaces.insert(keyspace.id(), keyspace);
+    }
+    for ((keyspace, key), expected) in witnesses {
+        // What belongs to a dropped keyspace is skipped on purpose.
+        if let Some(keyspace) = keyspaces.get(keyspace) {
+            let found = keyspace.get(key)?.map(|value| xxh3_128(&value));
+            if found != *expected {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn io_at(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_path_buf(),
+        source,
+    }
+}

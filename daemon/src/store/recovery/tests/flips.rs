@@ -1,0 +1,133 @@
+//! One flipped bit, in any file of a store.
+
+use super::*;
+
+/// One flipped bit anywhere in a journal of 100 acknowledged batches: the store is whole, or the verdict says
+/// damage; and what is served is a state the store once had.
+#[test]
+fn no_flipped_bit_in_a_journal_is_silent() {
+    let bench = Bench::new(100);
+    let mut random = Random(42);
+    let mut damages = 0;
+    for _ in 0..600 {
+        let bit = random.below(bench.len() * 8);
+        let patient = bench.patient();
+        sample::flip(&patient.journal(), bit);
+        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        let at = format!("byte {} bit {}", bit / 8, bit % 8);
+        assert!(bench.states.contains(&state), "{at}");
+        match verdict {
+            Verdict::Damage(_) => damages += 1,
+            Verdict::Clean | Verdict::TornTail(_) => {
+                assert!(state == bench.states[100], "{at}: {verdict:?}")
+            }
+        }
+    }
+    assert!(damages > 500, "{damages}");
+}
+
+/// A block of zeros or of garbage, anywhere over 100 acknowledged batches, or the journal cut anywhere: never silent.
+#[test]
+fn no_lost_block_is_silent() {
+    let bench = Bench::new(100);
+    let mut random = Random(43);
+    for nth in 0..200 {
+        let at = random.below(bench.len());
+        let patient = bench.patient();
+        let count = (1 + random.below(4096)).min(bench.len() - at);
+        let block = if nth % 2 == 0 {
+            vec![0; count as usize]
+        } else {
+            random.bytes(count)
+        };
+        let file = OpenOptions::new()
+            .write(true)
+            .open(patient.journal())
+            .unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &block, at).unwrap();
+        if nth % 5 == 0 {
+            sample::truncate(&patient.journal(), at);
+        }
+        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        assert!(bench.states.contains(&state), "{count} bytes at {at}");
+        assert!(
+            matches!(verdict, Verdict::Damage(_)) || state == bench.states[100],
+            "{count} bytes at {at}"
+        );
+    }
+}
+
+/// One flipped bit near a last batch that nobody acknowledged: everything up to the head is there, or it is damage.
+#[test]
+fn no_flipped_bit_near_the_tail_is_silent() {
+    let bench = Bench::new(5);
+    for bit in bench.bounds[3] * 8..bench.len() * 8 {
+        if bit % 3 != 0 {
+            continue;
+        }
+        let patient = bench.patient();
+        sample::flip(&patient.journal(), bit);
+        let (state, verdict) = patient.start(Some(bench.head() - 2)).unwrap();
+        let in_last = bit / 8 >= bench.bounds[4];
+        match verdict {
+            Verdict::Clean => assert_eq!(state, bench.states[5], "bit {bit}"),
+            Verdict::TornTail(_) => assert!(in_last && state == bench.states[4], "bit {bit}"),
+            Verdict::Damage(_) => assert!(bench.states.contains(&state), "bit {bit}"),
+        }
+    }
+}
+
+/// All files below a folder, but journals.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect();
+    files.retain(|path| path.extension().is_none_or(|end| end != "jnl"));
+    files.sort();
+    files
+}
+
+/// One flipped bit in any file that is not a journal: refused before fjall can act on it, an error when it is read,
+/// or without effect; never a wrong or a smaller store. In a manifest it could otherwise hide what the journal
+/// holds for its keyspace, in a table's end it would end the process.
+#[test]
+fn no_flipped_bit_in_another_file_is_silent() {
+    let (source, whole) = flushed();
+    let mut random = Random(3);
+    let (mut refused, mut harmless) = (0, 0);
+    for path in files(&source.store()) {
+        let name = path.strip_prefix(source.store()).unwrap();
+        let is_table = name.components().any(|part| part.as_os_str() == "tables");
+        let len = std::fs::metadata(&path).unwrap().len();
+        // Every byte of the small files and of the tables' ends; the checked blocks by sample.
+        for byte in (0..len).filter(|byte| !is_table || byte + 600 > len || byte % 17 == 0) {
+            let patient = Patient {
+                folder: tempfile::tempdir().unwrap(),
+            };
+            sample::copy(&source.store(), &patient.store());
+            sample::flip(&patient.store().join(name), byte * 8 + random.below(8));
+            match patient.start(Some(14)) {
+                Err(_) => refused += 1,
+                Ok((state, verdict)) => {
+                    assert_eq!(
+                        (&state, verdict),
+                        (&whole, Verdict::Clean),
+                        "{} byte {byte}",
+                        name.display()
+                    );
+                    harmless += 1;
+                }
+            }
+        }
+    }
+    assert!(refused > 2000 && harmless > 20, "{refused} {harmless}");
+}

@@ -1,0 +1,543 @@
+//! Nothing acknowledged is lost silently: whatever happens to a store's files, it is whole or the verdict says so.
+
+use super::*;
+use crate::store::journal::sample::{self, Random, State};
+use std::collections::BTreeSet;
+
+mod flips;
+
+/// A closed store of [`sample::log_store`], to be copied and hurt: record N holds positions 2N-1 and 2N.
+struct Bench {
+    folder: tempfile::TempDir,
+    /// The store's content after each batch, from none.
+    states: Vec<State>,
+    /// Where each batch begins, and the end of the last.
+    bounds: Vec<u64>,
+}
+
+/// One hurt copy of a store.
+struct Patient {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(batches: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        sample::log_store(&store, batches, 60);
+        let mut bounds = vec![0];
+        Survey::read(&store, |_, batch, _| {
+            if bounds.last() != Some(&batch.range.end) {
+                bounds.push(batch.range.end);
+            }
+        })
+        .unwrap();
+        sample::truncate(&store.join("0.jnl"), *bounds.last().unwrap());
+        let bench = Self {
+            folder,
+            states: Vec::new(),
+            bounds,
+        };
+        let states = (0..=batches as usize)
+            .map(|n| bench.state_at(bench.bounds[n]))
+            .collect();
+        Self { states, ..bench }
+    }
+
+    fn state_at(&self, len: u64) -> State {
+        let patient = self.patient();
+        sample::truncate(&patient.journal(), len);
+        let db = sample::open(&patient.store()).unwrap();
+        sample::state(&db).unwrap()
+    }
+
+    fn patient(&self) -> Patient {
+        let folder = tempfile::tempdir().unwrap();
+        sample::copy(
+            &self.folder.path().join("store"),
+            &folder.path().join("store"),
+        );
+        Patient { folder }
+    }
+
+    fn len(&self) -> u64 {
+        *self.bounds.last().unwrap()
+    }
+
+    /// The last position of all.
+    fn head(&self) -> u64 {
+        2 * (self.states.len() as u64 - 1)
+    }
+}
+
+impl Patient {
+    fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.store().join("0.jnl")
+    }
+
+    fn damaged(&self) -> PathBuf {
+        self.folder.path().join("damaged")
+    }
+
+    fn look(&self, head: Option<u64>) -> Result<Look, Error> {
+        let site = Site {
+            store: &self.store(),
+            damaged: &self.damaged(),
+            unix_seconds: 1_800_000_000,
+        };
+        look(&site, head, sample::positions)
+    }
+
+    /// Looks, opens and settles, as a start does.
+    fn start(&self, head: Option<u64>) -> Result<(State, Verdict), String> {
+        let look = self.look(head).map_err(|error| error.to_string())?;
+        let db = sample::open(&self.store()).map_err(|error| error.to_string())?;
+        let state = sample::state(&db).map_err(|error| error.to_string())?;
+        let verdict = look
+            .settle(&db, last_in(&state))
+            .map_err(|error| error.to_string())?;
+        Ok((state, verdict))
+    }
+
+    fn copies(&self) -> BTreeSet<String> {
+        let Ok(entries) = std::fs::read_dir(self.damaged()) else {
+            return BTreeSet::new();
+        };
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+}
+
+/// A store with two tables of the log, one of a view, and one record in the journal alone.
+fn flushed() -> (Patient, State) {
+    let patient = Patient {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    sample::log_store(&patient.store(), 5, 60);
+    {
+        let db = sample::open(&patient.store()).unwrap();
+        let (log, view) = (sample::keyspace(&db, "log"), sample::keyspace(&db, "view"));
+        view.rotate_memtable_and_wait().unwrap();
+        log.rotate_memtable_and_wait().unwrap();
+        log.insert(11_u64.to_be_bytes(), "second table").unwrap();
+        log.rotate_memtable_and_wait().unwrap();
+        log.insert(13_u64.to_be_bytes(), "in the journal alone")
+            .unwrap();
+    }
+    let (whole, verdict) = patient.start(Some(14)).unwrap();
+    assert_eq!(verdict, Verdict::Clean);
+    (patient, whole)
+}
+
+fn last_in(state: &State) -> u64 {
+    let last = state.get("log").and_then(|log| log.last_key_value());
+    last.map_or(0, |(key, _)| {
+        u64::from_be_bytes(key.as_slice().try_into().unwrap()) + 1
+    })
+}
+
+fn causes(verdict: &Verdict) -> Vec<Cause> {
+    match verdict {
+        Verdict::Damage(found) => found.iter().map(|damage| damage.cause).collect(),
+        Verdict::Clean | Verdict::TornTail(_) => Vec::new(),
+    }
+}
+
+/// The last batch, not acknowledged, cut at every byte: it is cut off and the store opens with exactly the batches
+/// before, without a copy of anything; the next look finds nothing.
+#[test]
+fn a_torn_tail_beyond_the_head_is_cut() {
+    let bench = Bench::new(4);
+    let head = Some(bench.head() - 2);
+    for cut in bench.bounds[3]..bench.len() {
+        let patient = bench.patient();
+        sample::truncate(&patient.journal(), cut);
+        if cut % 2 == 0 {
+            sample::truncate(&patient.journal(), cut + 5000);
+        }
+        let (state, verdict) = patient.start(head).unwrap();
+        assert_eq!(state, bench.states[3], "cut {cut}");
+        assert_eq!(
+            matches!(verdict, Verdict::TornTail(_)),
+            cut > bench.bounds[3],
+            "cut {cut}"
+        );
+        assert!(patient.copies().is_empty());
+        let (state, verdict) = patient.start(head).unwrap();
+        assert_eq!(
+            (state, verdict),
+            (bench.states[3].clone(), Verdict::Clean),
+            "cut {cut}"
+        );
+    }
+}
+
+/// A value in the last batch that was only half written makes fjall refuse to open; after the look it opens.
+#[test]
+fn what_fjall_refuses_opens_after_the_cut() {
+    let bench = Bench::new(4);
+    let patient = bench.patient();
+    sample::flip(&patient.journal(), (bench.bounds[3] + 60) * 8);
+    let refused = bench.patient();
+    sample::flip(&refused.journal(), (bench.bounds[3] + 60) * 8);
+    assert!(sample::open(&refused.store()).is_err());
+    let (state, verdict) = patient.start(Some(bench.head() - 2)).unwrap();
+    assert_eq!(state, bench.states[3]);
+    assert!(matches!(verdict, Verdict::TornTail(_)));
+}
+
+/// The same last batch, acknowledged: damage at this start and the next ones, with a copy of the whole journal,
+/// until it is accepted and the head is set to what there is.
+#[test]
+fn a_torn_tail_before_the_head_is_damage() {
+    let bench = Bench::new(4);
+    for cut in [bench.bounds[3] + 1, bench.bounds[3] + 80, bench.len() - 1] {
+        let patient = bench.patient();
+        sample::truncate(&patient.journal(), cut);
+        let before = std::fs::read(patient.journal()).unwrap();
+        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        assert_eq!(state, bench.states[3]);
+        let Verdict::Damage(found) = &verdict else {
+            panic!("cut {cut}")
+        };
+        assert_eq!(found[0].cause, Cause::BeforeHead);
+        assert_eq!(
+            (found[0].cuts[0].offset, found[0].cuts[0].lost_to),
+            (bench.bounds[3], cut)
+        );
+        assert_eq!(
+            found[0].positions_kept,
+            Some(Positions {
+                first: 1,
+                last: bench.head() - 2
+            })
+        );
+        let copy = found[0].folder.as_ref().unwrap().join("0.jnl");
+        assert_eq!(std::fs::read(copy).unwrap(), before);
+        assert_eq!(
+            patient.start(Some(bench.head())).unwrap(),
+            (state.clone(), verdict)
+        );
+        assert_eq!(patient.copies().len(), 1, "one copy a finding");
+        accept(&patient.damaged()).unwrap();
+        assert_eq!(
+            patient.start(Some(bench.head() - 2)).unwrap(),
+            (state, Verdict::Clean)
+        );
+        assert_eq!(patient.copies().len(), 1, "accepting deletes nothing");
+    }
+}
+
+/// Without a head nobody knows, so the torn tail is cut and kept.
+#[test]
+fn a_torn_tail_without_a_head_is_kept() {
+    let bench = Bench::new(4);
+    let patient = bench.patient();
+    sample::truncate(&patient.journal(), bench.len() - 1);
+    let (state, verdict) = patient.start(None).unwrap();
+    assert!(state == bench.states[3] && matches!(verdict, Verdict::TornTail(_)));
+    assert_eq!(patient.copies().len(), 1);
+    assert_eq!(patient.start(None).unwrap().1, Verdict::Clean);
+}
+
+/// A bad batch with good ones behind: cut there, copied, and said again at each start until accepted.
+#[test]
+fn damage_in_the_middle_is_kept_and_remembered() {
+    let bench = Bench::new(10);
+    let patient = bench.patient();
+    sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
+    let before = std::fs::read(patient.journal()).unwrap();
+    let first = patient.start(Some(bench.head())).unwrap();
+    assert_eq!(first.0, bench.states[5]);
+    let Verdict::Damage(found) = &first.1 else {
+        panic!()
+    };
+    assert_eq!(causes(&first.1)[0], Cause::Middle);
+    assert_eq!(found[0].cuts[0].good_batches_after, 4);
+    assert_eq!(
+        found[0].positions_behind,
+        Some(Positions {
+            first: 13,
+            last: 20
+        })
+    );
+    let copy = found[0].folder.as_ref().unwrap().join("0.jnl");
+    assert_eq!(std::fs::read(&copy).unwrap(), before);
+    assert_eq!(
+        std::fs::metadata(patient.journal()).unwrap().len(),
+        bench.bounds[5]
+    );
+    assert_eq!(patient.start(Some(bench.head())).unwrap().0, first.0);
+    assert_eq!(
+        causes(&patient.start(Some(bench.head())).unwrap().1)[0],
+        Cause::Middle
+    );
+    assert_eq!(
+        causes(&patient.start(Some(0)).unwrap().1),
+        [Cause::Middle],
+        "whatever the head says later"
+    );
+    accept(&patient.damaged()).unwrap();
+    assert_eq!(patient.start(Some(10)).unwrap().1, Verdict::Clean);
+    // What was cut can be brought back: the copy is the journal as it was.
+    sample::flip(&copy, (bench.bounds[5] + 50) * 8);
+    std::fs::copy(&copy, patient.journal()).unwrap();
+    assert_eq!(
+        patient.start(Some(bench.head())).unwrap(),
+        (bench.states[10].clone(), Verdict::Clean)
+    );
+}
+
+/// A kill between the copy and the cut, or inside the copy, changes nothing.
+#[test]
+fn a_look_can_be_killed_and_repeated() {
+    let bench = Bench::new(10);
+    let patient = bench.patient();
+    sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
+    let before = std::fs::read(patient.journal()).unwrap();
+    let once = patient.look(Some(bench.head())).unwrap();
+    std::fs::write(patient.journal(), &before).unwrap();
+    std::fs::create_dir(patient.damaged().join(".1800000000-1.creating-1-0")).unwrap();
+    let again = patient.look(Some(bench.head())).unwrap();
+    assert_eq!(once.verdict, again.verdict);
+    assert_eq!(patient.copies(), BTreeSet::from(["1800000000-0".into()]));
+    assert_eq!(
+        std::fs::metadata(patient.journal()).unwrap().len(),
+        bench.bounds[5]
+    );
+    // Other damage gets a copy of its own, beside the first.
+    sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
+    let more = patient.look(Some(bench.head())).unwrap();
+    assert_eq!(causes(&more.verdict), [Cause::Middle, Cause::Middle]);
+    assert_eq!(patient.copies().len(), 2);
+}
+
+/// The head may stand in tables alone: then a torn tail is a suspicion that the opened log settles.
+#[test]
+fn a_suspicion_is_settled_by_the_opened_log() {
+    for (acknowledged, lost) in [(8, false), (10, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let patient = Patient { folder };
+        sample::log_store(&patient.store(), 4, 60);
+        {
+            let db = sample::open(&patient.store()).unwrap();
+            for name in ["log", "view"] {
+                sample::keyspace(&db, name)
+                    .rotate_memtable_and_wait()
+                    .unwrap();
+            }
+        }
+        // As after a turn-over of the journal: all is in tables, and one batch follows.
+        sample::truncate(&patient.journal(), 0);
+        {
+            let db = sample::open(&patient.store()).unwrap();
+            sample::keyspace(&db, "log")
+                .insert(9_u64.to_be_bytes(), "ninth")
+                .unwrap();
+        }
+        sample::truncate(
+            &patient.journal(),
+            sample::content_len(&patient.journal()) - 1,
+        );
+        let (state, verdict) = patient.start(Some(acknowledged)).unwrap();
+        assert_eq!(last_in(&state), 8);
+        assert_eq!(
+            causes(&verdict),
+            if lost {
+                vec![Cause::BeforeHead]
+            } else {
+                vec![]
+            }
+        );
+        assert_eq!(matches!(verdict, Verdict::TornTail(_)), !lost);
+        assert_eq!(patient.copies().len(), 1, "kept before it was known");
+        let (_, verdict) = patient.start(Some(acknowledged)).unwrap();
+        assert_eq!(
+            causes(&verdict),
+            if lost {
+                vec![Cause::BeforeHead]
+            } else {
+                vec![]
+            }
+        );
+    }
+}
+
+/// The very first batch has no predecessor to judge its number by; if fjall skips it for that, it shows.
+#[test]
+fn a_skipped_first_batch_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let patient = Patient { folder };
+    sample::log_store(&patient.store(), 4, 60);
+    {
+        let db = sample::open(&patient.store()).unwrap();
+        for name in ["log", "view"] {
+            sample::keyspace(&db, name)
+                .rotate_memtable_and_wait()
+                .unwrap();
+        }
+    }
+    sample::truncate(&patient.journal(), 0);
+    {
+        let db = sample::open(&patient.store()).unwrap();
+        let (log, view) = (sample::keyspace(&db, "log"), sample::keyspace(&db, "view"));
+        for n in 9..=10_u64 {
+            let mut batch = db.batch();
+            batch.insert(&log, n.to_be_bytes(), "later");
+            batch.insert(&view, "count", n.to_be_bytes());
+            batch.commit().unwrap();
+        }
+    }
+    let (whole, verdict) = patient.start(Some(8)).unwrap();
+    assert_eq!(verdict, Verdict::Clean);
+    let low = 1_u64.to_le_bytes();
+    let file = OpenOptions::new()
+        .write(true)
+        .open(patient.journal())
+        .unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &low, 5).unwrap();
+    let (state, verdict) = patient.start(Some(8)).unwrap();
+    assert_ne!(state, whole);
+    assert_eq!(causes(&verdict), [Cause::Skipped]);
+}
+
+/// A lost journal file, of several or of one, is damage; a running daemon's journals are not looked at.
+#[test]
+fn lost_journals_and_running_daemons_are_seen() {
+    let bench = Bench::new(6);
+    let patient = bench.patient();
+    let whole = std::fs::read(patient.journal()).unwrap();
+    let (head, tail) = whole.split_at(bench.bounds[3] as usize);
+    std::fs::write(patient.journal(), head).unwrap();
+    std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
+    std::fs::rename(patient.store().join("1.jnl"), patient.store().join("2.jnl")).unwrap();
+    let look = patient.look(Some(bench.head())).unwrap();
+    assert_eq!(causes(&look.verdict), [Cause::JournalMissing]);
+    let Verdict::Damage(found) = look.verdict else {
+        panic!()
+    };
+    assert_eq!(found[0].journals_missing, [1]);
+
+    let patient = bench.patient();
+    std::fs::remove_file(patient.journal()).unwrap();
+    let (state, verdict) = patient.start(None).unwrap();
+    assert_eq!(
+        (last_in(&state), causes(&verdict)),
+        (0, vec![Cause::JournalMissing])
+    );
+
+    // What is in tables is still served, now and at the next start.
+    let (patient, mut whole) = flushed();
+    std::fs::remove_file(patient.journal()).unwrap();
+    whole.get_mut("log").unwrap().pop_last().unwrap();
+    for _ in 0..2 {
+        let (state, verdict) = patient.start(Some(12)).unwrap();
+        assert_eq!(
+            (state, causes(&verdict)),
+            (whole.clone(), vec![Cause::JournalMissing])
+        );
+    }
+
+    // The last of several: only the head knows.
+    let patient = bench.patient();
+    sample::truncate(&patient.journal(), bench.bounds[3]);
+    let (_, verdict) = patient.start(Some(bench.head())).unwrap();
+    assert_eq!(causes(&verdict), [Cause::BeforeHead]);
+
+    let patient = bench.patient();
+    let db = sample::open(&patient.store()).unwrap();
+    assert!(matches!(patient.look(None), Err(Error::Locked(_))));
+    drop(db);
+    std::fs::remove_file(patient.store().join("lock")).unwrap();
+    assert_eq!(
+        patient.start(Some(bench.head())).unwrap(),
+        (bench.states[6].clone(), Verdict::Clean)
+    );
+}
+
+/// A sealed journal that is hurt: its rest is copied and cut, the journals after it stay.
+#[test]
+fn a_hurt_sealed_journal_keeps_its_successors() {
+    let bench = Bench::new(6);
+    let patient = bench.patient();
+    let whole = std::fs::read(patient.journal()).unwrap();
+    let (head, tail) = whole.split_at(bench.bounds[3] as usize);
+    std::fs::write(patient.journal(), head).unwrap();
+    std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
+    sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
+    let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+    assert_eq!(causes(&verdict), [Cause::Sealed]);
+    let positions: Vec<_> = state["log"].keys().map(|key| key[7]).collect();
+    assert_eq!(
+        positions,
+        [1, 3, 7, 9, 11],
+        "one record is missing, not all after it"
+    );
+    let Verdict::Damage(found) = verdict else {
+        panic!()
+    };
+    assert_eq!(
+        std::fs::metadata(found[0].folder.as_ref().unwrap().join("0.jnl"))
+            .unwrap()
+            .len(),
+        head.len() as u64
+    );
+}
+
+/// What fjall would take for an empty or a smaller store is refused before it can.
+#[test]
+fn a_store_without_its_marks_is_not_opened() {
+    let bench = Bench::new(3);
+    type Hurt = fn(&Path);
+    type Expected = fn(&Error) -> bool;
+    let flushed: Hurt = |store| {
+        let db = sample::open(store).unwrap();
+        sample::keyspace(&db, "log")
+            .rotate_memtable_and_wait()
+            .unwrap();
+    };
+    let cases: [(Hurt, Expected); 6] = [
+        (
+            |store| std::fs::remove_file(store.join("version")).unwrap(),
+            |e| matches!(e, Error::NoStore(_)),
+        ),
+        (
+            |store| sample::flip(&store.join("version"), 24),
+            |e| matches!(e, Error::Version(_)),
+        ),
+        (
+            |store| std::fs::remove_file(store.join("keyspaces/1/current")).unwrap(),
+            |e| matches!(e, Error::Manifest(_)),
+        ),
+        (
+            |store| std::fs::remove_file(store.join("keyspaces/0/current")).unwrap(),
+            |e| matches!(e, Error::Manifest(_)),
+        ),
+        (
+            |store| std::fs::remove_dir_all(store.join("keyspaces/0")).unwrap(),
+            |e| matches!(e, Error::Manifest(_)),
+        ),
+        (
+            |store| std::fs::remove_file(store.join("keyspaces/1/v0")).unwrap(),
+            |_| true,
+        ),
+    ];
+    for (nth, (hurt, expected)) in cases.iter().enumerate() {
+        let patient = bench.patient();
+        flushed(&patient.store());
+        if nth == 5 {
+            // An old table of contents is not in use any more.
+            std::fs::remove_file(patient.store().join("keyspaces/1/v0")).ok();
+            assert_eq!(patient.look(None).unwrap().verdict, Verdict::Clean);
+            continue;
+        }
+        hurt(&patient.store());
+        let error = patient.look(None).unwrap_err();
+        assert!(expected(&error), "case {nth}: {error}");
+    }
+}

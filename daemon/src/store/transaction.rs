@@ -1,0 +1,231 @@
+//! What the writer prepares: changes laid over the committed rows, so that the commands of one
+//! group see each other. Committed as one batch.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+
+use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
+
+type Overlay = BTreeMap<Vec<u8>, Option<Bytes>>;
+
+/// The changes of one group: per space, key to new value or removal.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    spaces: Vec<(Space, Overlay)>,
+}
+
+impl Changes {
+    /// Whether nothing would be written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spaces.iter().all(|(_, overlay)| overlay.is_empty())
+    }
+
+    /// Every change, space by space, keys in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Space, &[u8], Option<&Bytes>)> {
+        self.spaces.iter().flat_map(|(space, overlay)| {
+            overlay
+                .iter()
+                .map(|(key, value)| (*space, key.as_slice(), value.as_ref()))
+        })
+    }
+
+    fn overlay(&self, space: Space) -> Option<&Overlay> {
+        self.spaces
+            .iter()
+            .find_map(|(name, overlay)| (*name == space).then_some(overlay))
+    }
+
+    fn overlay_mut(&mut self, space: Space) -> &mut Overlay {
+        let at = match self.spaces.iter().position(|(name, _)| *name == space) {
+            Some(at) => at,
+            None => {
+                self.spaces.push((space, Overlay::new()));
+                self.spaces.len() - 1
+            }
+        };
+        // The index was found or made just above.
+        #[allow(clippy::indexing_slicing)]
+        &mut self.spaces[at].1
+    }
+}
+
+/// One undone change: what the overlay held under this key before.
+struct Undo {
+    space: Space,
+    key: Vec<u8>,
+    before: Option<Option<Bytes>>,
+}
+
+/// Changes over a base, with a savepoint per command: a command that fails leaves no trace.
+pub struct Transaction<'b> {
+    base: &'b dyn Rows,
+    changes: Changes,
+    undo: Vec<Undo>,
+}
+
+impl<'b> Transaction<'b> {
+    /// A transaction over the latest committed rows.
+    #[must_use]
+    pub fn new(base: &'b dyn Rows) -> Self {
+        Self::resume(base, Changes::default())
+    }
+
+    /// Goes on with changes gathered before, over the same base.
+    #[must_use]
+    pub fn resume(base: &'b dyn Rows, changes: Changes) -> Self {
+        Self {
+            base,
+            changes,
+            undo: Vec::new(),
+        }
+    }
+
+    /// From here on [`Self::roll_back`] undoes.
+    pub fn savepoint(&mut self) {
+        self.undo.clear();
+    }
+
+    /// Takes back every change since the last savepoint.
+    pub fn roll_back(&mut self) {
+        while let Some(Undo { space, key, before }) = self.undo.pop() {
+            let overlay = self.changes.overlay_mut(space);
+            match before {
+                Some(value) => overlay.insert(key, value),
+                None => overlay.remove(&key),
+            };
+        }
+    }
+
+    /// The changes, ready to commit.
+    #[must_use]
+    pub fn into_changes(self) -> Changes {
+        self.changes
+    }
+
+    fn set(&mut self, space: Space, key: &[u8], value: Option<Bytes>) {
+        let before = self.changes.overlay_mut(space).insert(key.to_vec(), value);
+        self.undo.push(Undo {
+            space,
+            key: key.to_vec(),
+            before,
+        });
+    }
+}
+
+impl Rows for Transaction<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        match self.changes.overlay(space).and_then(|map| map.get(key)) {
+            Some(changed) => Ok(changed.clone()),
+            None => self.base.get(space, key),
+        }
+    }
+
+    fn scan(
+        &self,
+        space: Space,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: Visit<'_>,
+    ) -> Result<(), Error> {
+        let Some(overlay) = self.changes.overlay(space) else {
+            return self.base.scan(space, low, high, direction, visit);
+        };
+        if low >= high {
+            return Ok(());
+        }
+        let changed = overlay.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
+        let mut changed: Vec<_> = changed.collect();
+        if direction == Direction::Forward {
+            changed.reverse();
+        }
+        // `changed` is now a stack: the next one in walking order is last.
+        let comes_first = |a: &[u8], b: &[u8]| match direction {
+            Direction::Forward => a < b,
+            Direction::Backward => a > b,
+        };
+        let mut flow = ControlFlow::Continue(());
+        self.base
+            .scan(space, low, high, direction, &mut |key, value| {
+                while let Some((next, new)) = changed.last().copied() {
+                    if !comes_first(next, key) && next != key {
+                        break;
+                    }
+                    changed.pop();
+                    let replaces = next == key;
+                    if let Some(new) = new {
+                        flow = visit(next, new)?;
+                        if flow == ControlFlow::Break(()) {
+                            return Ok(flow);
+                        }
+                    }
+                    if replaces {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
+                flow = visit(key, value)?;
+                Ok(flow)
+            })?;
+        while flow == ControlFlow::Continue(()) {
+            let Some((key, new)) = changed.pop() else {
+                break;
+            };
+            if let Some(new) = new {
+                flow = visit(key, new)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RowsMut for Transaction<'_> {
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+        self.set(space, key, Some(Bytes::from(value)));
+    }
+
+    fn remove(&mut self, space: Space, key: &[u8]) {
+        self.set(space, key, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Memory;
+    use super::*;
+
+    const SPACE: Space = Space::new("test");
+
+    fn keys(rows: &dyn Rows, direction: Direction) -> Vec<String> {
+        let mut found = Vec::new();
+        rows.scan(SPACE, b"a", b"z", direction, &mut |key, value| {
+            found.push(format!(
+                "{}={}",
+                String::from_utf8_lossy(key),
+                String::from_utf8_lossy(value)
+            ));
+            Ok(ControlFlow::Continue(()))
+        })
+        .expect("memory always reads");
+        found
+    }
+
+    /// A scan shows changes over the base in order, both ways, and a roll-back takes them away.
+    #[test]
+    fn a_scan_merges_changes_and_a_roll_back_undoes_them() {
+        let mut base = Memory::new();
+        for (key, value) in [("b", "1"), ("d", "1"), ("f", "1")] {
+            base.put(SPACE, key.as_bytes(), value.as_bytes());
+        }
+        let mut tx = Transaction::new(&base);
+        tx.put(SPACE, b"c", b"2");
+        tx.savepoint();
+        tx.put(SPACE, b"d", b"2");
+        tx.remove(SPACE, b"f");
+        tx.put(SPACE, b"g", b"2");
+        assert_eq!(keys(&tx, Direction::Forward), ["b=1", "c=2", "d=2", "g=2"]);
+        assert_eq!(keys(&tx, Direction::Backward), ["g=2", "d=2", "c=2", "b=1"]);
+        tx.roll_back();
+        assert_eq!(keys(&tx, Direction::Forward), ["b=1", "c=2", "d=1", "f=1"]);
+    }
+}
