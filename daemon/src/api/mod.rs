@@ -9,6 +9,7 @@ mod frames;
 pub mod limits;
 mod listener;
 mod operations;
+pub mod reference;
 
 pub use dispatch::Dispatch;
 pub use frames::Door;
