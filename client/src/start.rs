@@ -63,7 +63,7 @@ pub enum StartError {
         /// Where it should serve.
         socket: PathBuf,
         /// How long it was waited for.
-        seconds: u64,
+        seconds: f32,
     },
     /// Another client holds the lock for too long.
     #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
@@ -83,8 +83,20 @@ fn said_note(said: &str) -> String {
 /// # Errors
 /// Why it can neither be reached nor started.
 pub fn connect(places: &Places, hello: &Hello) -> Result<Connection, Error> {
+    connect_within(READY_MAX, places, hello)
+}
+
+/// The same with another limit than [`READY_MAX`].
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_within(
+    ready_max: Duration,
+    places: &Places,
+    hello: &Hello,
+) -> Result<Connection, Error> {
     match attempt(places, hello) {
-        Err(Error::Nobody { .. }) => connect_or_start(places, hello),
+        Err(Error::Nobody { .. }) => connect_or_start(ready_max, places, hello),
         outcome => outcome,
     }
 }
@@ -113,10 +125,14 @@ fn socket_is_default(places: &Places) -> bool {
         && std::env::var_os("LORE_SOCKET").is_none()
 }
 
-fn connect_or_start(places: &Places, hello: &Hello) -> Result<Connection, Error> {
+fn connect_or_start(
+    ready_max: Duration,
+    places: &Places,
+    hello: &Hello,
+) -> Result<Connection, Error> {
     places::ensure_folder(&places.data)?;
     let _held_until_the_hello = spawn_lock(&places.spawn_lock())?;
-    let until = Instant::now() + READY_MAX;
+    let until = Instant::now() + ready_max;
     let mut pause = Pause::default();
     let mut started: Option<Started> = None;
     loop {
@@ -139,7 +155,7 @@ fn connect_or_start(places: &Places, hello: &Hello) -> Result<Connection, Error>
             }
         }
         if Instant::now() >= until {
-            return Err(not_ready(places, started.as_ref()).into());
+            return Err(not_ready(ready_max, places, started.as_ref()).into());
         }
         pause.take();
     }
@@ -150,7 +166,7 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
-fn not_ready(places: &Places, started: Option<&Started>) -> StartError {
+fn not_ready(ready_max: Duration, places: &Places, started: Option<&Started>) -> StartError {
     let who = match started {
         Some(started) => format!("lored was started (process {}), but", started.child.id()),
         None => format!("a lored holds {}, but", places.daemon_lock().display()),
@@ -158,7 +174,7 @@ fn not_ready(places: &Places, started: Option<&Started>) -> StartError {
     StartError::NotReady {
         who,
         socket: places.socket.clone(),
-        seconds: READY_MAX.as_secs(),
+        seconds: ready_max.as_secs_f32(),
     }
 }
 

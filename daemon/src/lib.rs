@@ -9,6 +9,7 @@
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
+//! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
 //! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`]: shared by all
 //!
 //! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
@@ -33,3 +34,4 @@ pub mod sessions;
 pub mod state;
 pub mod steps;
 pub mod store;
+pub mod tour;

@@ -10,7 +10,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
 use crate::daemon::{Daemon, Error};
-use crate::{maintenance, service};
+use crate::{maintenance, service, tour};
 
 /// Good.
 const GOOD: u8 = 0;
@@ -41,6 +41,8 @@ struct Args {
 enum Command {
     /// Serve in the foreground (the default).
     Serve,
+    /// See it work: two agents, a kill -9, nothing lost. Takes seconds, leaves nothing behind.
+    Tour,
     /// Prove the log: its chain, payloads, blobs, head, and every view against a replay.
     Verify,
     /// Fold every view anew from the log.
@@ -69,6 +71,7 @@ pub fn main() -> ExitCode {
     log_to_stderr(&config.log);
     match args.command.unwrap_or(Command::Serve) {
         Command::Serve => serve(&config, &places),
+        Command::Tour => done(tour::run()),
         Command::Verify => done(maintenance::verify(&config, &places)),
         Command::Rebuild => done(maintenance::rebuild(&config, &places)),
         Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),

@@ -325,4 +325,25 @@ mod tests {
         assert_eq!(host_name(new).as_deref(), Some("h2"));
         assert_eq!(host_name(br#"{"params":{}}"#), None);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_lines_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            message(&bytes);
+            host_name(&bytes);
+            id_in_head(&bytes);
+        }
+
+        /// However much of a message is there, the id is the right one or none.
+        #[test]
+        fn a_cut_message_gives_its_id_or_none(cut in 0_usize..80, id in "[a-z\"\\\\{}]{0,9}") {
+            let whole = serde_json::json!({"a": [{"id": 1}, "\"id\":2"], "id": id, "z": {"id": 3}});
+            let text = whole.to_string();
+            let head: Vec<u8> = text.bytes().take(cut).collect();
+            if let Some(found) = id_in_head(&head) {
+                assert_eq!(found, serde_json::Value::from(id).to_string());
+            }
+            assert!(id_in_head(text.as_bytes()).is_some());
+        }
+    }
 }

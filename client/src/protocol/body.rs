@@ -197,4 +197,20 @@ mod tests {
     fn debug_shows_the_beginning_alone() {
         assert!(format!("{:?}", Body("x".repeat(1 << 20))).len() < 200);
     }
+
+    proptest::proptest! {
+        /// Compact text is what serde_json would write of the parsed value.
+        #[test]
+        fn bodies_are_as_compact_as_values(
+            texts in proptest::collection::vec("\\PC{0,8}|[\\n\\t\"\\\\]{0,4}", 0..5),
+            number in proptest::num::f64::NORMAL,
+            whole in proptest::num::i64::ANY,
+        ) {
+            let value = serde_json::json!({"t": texts, "n": [number, whole, null, true], "e": {}});
+            for json in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+                let body: Body = serde_json::from_str(&json).unwrap();
+                assert_eq!(body.as_str(), value.to_string());
+            }
+        }
+    }
 }

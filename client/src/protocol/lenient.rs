@@ -30,6 +30,11 @@ where
     })
 }
 
+/// The same, where it must be there.
+pub(super) fn number<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    unsigned(input)?.ok_or_else(|| D::Error::custom("null is no whole number of 0 or more"))
+}
+
 /// 3.0 is 3, as far as floats are exact.
 fn whole(float: f64) -> Option<u64> {
     let exact = float.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&float);

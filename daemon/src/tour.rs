@@ -1,0 +1,324 @@
+//! `lored tour`: the main job for a newcomer, for real, in a folder that is gone afterwards.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lore::connection::Connection;
+use lore::protocol::Args;
+use lore::protocol::frame::Hello;
+use serde_json::{Value, json};
+
+/// A daemon that has not answered by then does not start.
+const START_MAX: Duration = Duration::from_secs(10);
+const START_PAUSE: Duration = Duration::from_millis(10);
+/// No answer of a healthy daemon takes this long.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+type Failed = String;
+
+fn text(error: impl std::fmt::Display) -> Failed {
+    error.to_string()
+}
+
+/// Plays the tour on standard output.
+///
+/// # Errors
+/// A sentence on what did not work; the temporary folder is gone then, too.
+pub fn run() -> Result<bool, Failed> {
+    let home = Home::make()?;
+    println!(
+        "lored keeps what your agents learn. Here is the main job, for real, in a temporary folder.\n"
+    );
+    let mut daemon = Daemon::start(&home)?;
+    println!("1. A daemon serves on {}", home.socket().display());
+
+    let mut claude = McpAgent::connect(&home, "claude")?;
+    let pull_request = json!({
+        "id": 4711, "title": "Fix the login loop", "closedDate": "2026-11-20T16:02:11Z",
+        "author": {"email": "ada@example.com"},
+    });
+    let step = claude.record("get_latest_deployment", &pull_request)?;
+    println!(
+        "2. Agent `claude`, over MCP, records what its tool returned as step {}:\n   {pull_request}",
+        step.number
+    );
+
+    daemon.kill()?;
+    println!("3. The daemon is killed with -9, in the middle of the work.");
+    daemon = Daemon::start(&home)?;
+    println!(
+        "4. It is started again and knows {} events, every one of them acknowledged before.",
+        daemon.position
+    );
+
+    let mut codex = daemon.connect("codex")?;
+    let resolved = call(
+        &mut codex,
+        "resolve_parameters",
+        &json!({
+            "session": step.session,
+            "parameters": {"afterClosedDate": "DATE_FROM_STEP_1", "author": "AUTHOR_EMAIL_FROM_STEP_1"},
+        }),
+    )?;
+    let parameters = field(&resolved, "parameters")?;
+    println!(
+        "5. Agent `codex`, over the compact protocol, asks for DATE_FROM_STEP_1 and\n   \
+         AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
+    );
+    expect(
+        parameters,
+        &json!({"afterClosedDate": "2026-11-20T16:02:11Z", "author": "ada@example.com"}),
+    )?;
+
+    let merged = "Merged since: PR 4712 (https://example.com/pr/4712), PR 4713";
+    call(
+        &mut codex,
+        "record_step",
+        &json!({"session": step.session, "tool": "get_changes", "parameters": parameters, "result": merged}),
+    )?;
+    println!("   and records its own result as step 2: {merged}");
+
+    let mut claude = McpAgent::connect(&home, "claude")?;
+    let names = json!(["ALL_IDS_FROM_STEP_2", "URL_FROM_STEP_2", "ID_FROM_STEP_9"]);
+    let found = claude.call(
+        "resolve_variables",
+        &json!({"session": step.session, "names": names}),
+    )?;
+    println!("6. `claude` goes on from there:");
+    tell_resolutions(&found)?;
+    claude.record(
+        "write_report",
+        &json!({"text": "Two changes since the deployment."}),
+    )?;
+
+    let verified = call(&mut codex, "verify_log", &json!({}))?;
+    println!(
+        "7. The log proves itself: {} events, chain, payloads and views checked: {}\n",
+        field(&verified, "events")?,
+        if verified.get("ok") == Some(&Value::Bool(true)) {
+            "all is well"
+        } else {
+            "NOT well"
+        }
+    );
+    expect(field(&verified, "ok")?, &Value::Bool(true))?;
+    drop(daemon);
+    println!(
+        "Install:  cargo install --path daemon && cargo install --path client\n\
+         Connect:  claude mcp add lore -- lore mcp      (codex: codex mcp add lore -- lore mcp)\n\
+         By hand:  lore step record my_tool '{{\"id\": 7}}' && lore step resolve ID_FROM_STEP_1"
+    );
+    Ok(true)
+}
+
+fn tell_resolutions(reply: &Value) -> Result<(), Failed> {
+    let resolutions = field(reply, "resolutions")?.as_array().cloned();
+    for resolution in resolutions.unwrap_or_default() {
+        let name = field(&resolution, "name")?
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        match resolution.get("message").and_then(Value::as_str) {
+            Some(message) => println!("   {name}: no value ({message})"),
+            None => println!("   {name} = {}", field(&resolution, "value")?),
+        }
+    }
+    Ok(())
+}
+
+fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, Failed> {
+    value
+        .get(name)
+        .ok_or_else(|| format!("the reply has no `{name}`: {value}"))
+}
+
+fn expect(found: &Value, wanted: &Value) -> Result<(), Failed> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("expected {wanted}, got {found}"))
+    }
+}
+
+/// A temporary home for a daemon, removed when dropped.
+struct Home(PathBuf);
+
+impl Home {
+    fn make() -> Result<Self, Failed> {
+        let name = format!("lored-tour-{}", std::process::id());
+        let home = std::env::temp_dir().join(name);
+        lore::places::ensure_folder(&home).map_err(text)?;
+        Ok(Self(home))
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.0.join("s")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("{} was not removed: {error}", self.0.display());
+        }
+    }
+}
+
+/// A daemon process of this very program; killed when dropped.
+struct Daemon {
+    child: Child,
+    socket: PathBuf,
+    position: u64,
+}
+
+impl Daemon {
+    fn start(home: &Home) -> Result<Self, Failed> {
+        let program = std::env::current_exe().map_err(text)?;
+        let child = Command::new(program)
+            .arg("serve")
+            .env("LORE_HOME", &home.0)
+            .env("LORE_SOCKET", home.socket())
+            .env("RUST_LOG", "error")
+            .stdin(Stdio::null())
+            .spawn()
+            .map_err(text)?;
+        let mut daemon = Self {
+            child,
+            socket: home.socket(),
+            position: 0,
+        };
+        daemon.wait_until_ready()?;
+        Ok(daemon)
+    }
+
+    fn wait_until_ready(&mut self) -> Result<(), Failed> {
+        let deadline = Instant::now() + START_MAX;
+        loop {
+            match self.connect("tour") {
+                Ok(connection) => {
+                    self.position = connection.welcome().position;
+                    return Ok(());
+                }
+                Err(_) if Instant::now() < deadline => std::thread::sleep(START_PAUSE),
+                Err(error) => return Err(format!("the daemon did not start: {error}")),
+            }
+            if let Some(status) = self.child.try_wait().map_err(text)? {
+                return Err(format!("the daemon ended at once: {status}"));
+            }
+        }
+    }
+
+    fn connect(&self, agent: &str) -> Result<Connection, Failed> {
+        let hello = Hello {
+            client: format!("tour/{}", env!("CARGO_PKG_VERSION")),
+            agent: Some(agent.to_owned()),
+            ..Hello::default()
+        };
+        Connection::connect(&self.socket, &hello).map_err(text)
+    }
+
+    /// SIGKILL: no chance to write anything down.
+    fn kill(&mut self) -> Result<(), Failed> {
+        self.child.kill().map_err(text)?;
+        self.child.wait().map(drop).map_err(text)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+fn call(connection: &mut Connection, name: &str, args: &Value) -> Result<Value, Failed> {
+    let reply = connection
+        .call(name, &Args::Value(args.clone()))
+        .map_err(text)?;
+    serde_json::from_slice(&reply).map_err(text)
+}
+
+/// An agent that speaks MCP as JSON lines, as any host does through `lore mcp`.
+struct McpAgent {
+    stream: UnixStream,
+    lines: BufReader<UnixStream>,
+    next_id: u64,
+    session: Option<String>,
+}
+
+struct Recorded {
+    session: String,
+    number: u64,
+}
+
+impl McpAgent {
+    fn connect(home: &Home, name: &str) -> Result<Self, Failed> {
+        Self::connect_to(&home.socket(), name)
+    }
+
+    fn connect_to(socket: &Path, name: &str) -> Result<Self, Failed> {
+        let stream = UnixStream::connect(socket).map_err(text)?;
+        stream.set_read_timeout(Some(ANSWER_MAX)).map_err(text)?;
+        let lines = BufReader::new(stream.try_clone().map_err(text)?);
+        let mut agent = Self {
+            stream,
+            lines,
+            next_id: 0,
+            session: None,
+        };
+        agent.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": name, "version": "1"},
+            }),
+        )?;
+        agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        Ok(agent)
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), Failed> {
+        writeln!(self.stream, "{message}").map_err(text)
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failed> {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).map_err(text)? == 0 {
+                return Err("the daemon closed the connection".to_owned());
+            }
+            let answer: Value = serde_json::from_str(&line).map_err(text)?;
+            if answer.get("id") == Some(&json!(id)) {
+                return field(&answer, "result").cloned();
+            }
+        }
+    }
+
+    fn call(&mut self, name: &str, args: &Value) -> Result<Value, Failed> {
+        let result = self.request("tools/call", &json!({"name": name, "arguments": args}))?;
+        field(&result, "structuredContent").cloned()
+    }
+
+    fn record(&mut self, tool: &str, result: &Value) -> Result<Recorded, Failed> {
+        let mut args = json!({"tool": tool, "result": result});
+        if let (Some(session), Some(map)) = (&self.session, args.as_object_mut()) {
+            map.insert("session".to_owned(), json!(session));
+        }
+        let reply = self.call("record_step", &args)?;
+        let session = field(&reply, "session")?
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        self.session = Some(session.clone());
+        Ok(Recorded {
+            session,
+            number: field(&reply, "step")?.as_u64().unwrap_or_default(),
+        })
+    }
+}
