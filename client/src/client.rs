@@ -45,8 +45,7 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
-        let outcome = self.connection()?.call(name, args);
-        match outcome {
+        match self.call_once(name, args) {
             Err(Error::Broken(_)) if may_be_repeated(name, args) => {
                 self.connection = None;
                 self.connection()?.call(name, args)
@@ -60,7 +59,26 @@ impl Client {
             Ok(reply) => Ok(reply),
         }
     }
+
+    fn call_once(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+        let small = matches!(args, Args::Json(json) if json.len() <= FIRST_BYTES_MAX);
+        if self.connection.is_none() && small {
+            match start::call_once(&self.places, &self.hello, name, args) {
+                Ok((connection, reply)) => {
+                    self.connection = Some(connection);
+                    return Ok(reply);
+                }
+                Err(Error::Nobody { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.connection()?.call(name, args)
+    }
 }
+
+/// Calls whose arguments are larger are not sent before the Welcome: the daemon's limits are not
+/// known yet.
+const FIRST_BYTES_MAX: usize = 32 << 10;
 
 /// Whether calling twice does no more than calling once.
 fn may_be_repeated(name: &str, args: &Args) -> bool {

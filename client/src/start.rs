@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
 use crate::places::{self, PlaceError, Places};
+use crate::protocol::Args;
 use crate::protocol::frame::Hello;
 
 /// How long a daemon may take from its start to its first Welcome.
@@ -101,21 +102,40 @@ pub fn connect_within(
     }
 }
 
-/// One attempt; a socket in a folder that others can write to is not trusted.
+/// One attempt to connect.
 fn attempt(places: &Places, hello: &Hello) -> Result<Connection, Error> {
-    if let Err(error) = places::check_folder(places.socket_folder())
-        && socket_is_default(places)
-    {
-        return Err(match error {
-            PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
-                Error::Nobody {
-                    path: places.socket.clone(),
-                }
-            }
-            other => other.into(),
-        });
-    }
+    trust(places)?;
     Connection::connect(&places.socket, hello)
+}
+
+/// One attempt to connect and call in one go; nothing is started.
+///
+/// # Errors
+/// As [`Connection::connect_and_call`], and when the socket cannot be trusted.
+pub fn call_once(
+    places: &Places,
+    hello: &Hello,
+    name: &str,
+    args: &Args,
+) -> Result<(Connection, Vec<u8>), Error> {
+    trust(places)?;
+    Connection::connect_and_call(&places.socket, hello, name, args)
+}
+
+/// A socket in a folder that others can write to is not trusted.
+fn trust(places: &Places) -> Result<(), Error> {
+    let Err(error) = places::check_folder(places.socket_folder()) else {
+        return Ok(());
+    };
+    match error {
+        _ if !socket_is_default(places) => Ok(()),
+        PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+            Err(Error::Nobody {
+                path: places.socket.clone(),
+            })
+        }
+        other => Err(other.into()),
+    }
 }
 
 /// Whether the socket was chosen here: one given by hand is the caller's own responsibility, a

@@ -15,6 +15,14 @@ pub struct Call {
 }
 
 impl Call {
+    /// From a name, and arguments if there are any.
+    pub fn plain(words: Vec<String>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let name = words.next()?;
+        let arguments = words.next().unwrap_or_else(|| "{}".to_owned());
+        words.next().is_none().then_some(Self { name, arguments })
+    }
+
     pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
         let args = text_or_stdin(self.arguments)?;
         let mut reply = caller.call(&self.name, args)?;

@@ -100,13 +100,37 @@ impl From<io::Error> for Failure {
 /// Reads the command line, does what it says, and gives the exit code: 0 good, 1 found nothing or
 /// refused, 2 usage, 3 daemon not reachable, 4 version clash, 5 conflict.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = plain_call().unwrap_or_else(Arguments::parse);
     let json = arguments.globals.json || matches!(arguments.command, Command::Call(_));
     match dispatch(arguments) {
         Ok(End::Good) => ExitCode::SUCCESS,
         Ok(End::Nothing) => ExitCode::from(1),
         Err(failure) => report(&failure, json),
     }
+}
+
+/// `lore call NAME [JSON]` without any flag, as scripts say it: building the whole command line to
+/// read it would take as long as the call itself.
+fn plain_call() -> Option<Arguments> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == "call")?;
+    let words: Vec<String> = words
+        .map(|word| word.into_string().ok())
+        .collect::<Option<_>>()?;
+    let flagless = words
+        .iter()
+        .all(|word| word == "-" || !word.starts_with('-'));
+    let call = call::Call::plain(words).filter(|_| flagless)?;
+    let globals = Globals {
+        agent: None,
+        session: None,
+        socket: None,
+        json: false,
+    };
+    Some(Arguments {
+        globals,
+        command: Command::Call(call),
+    })
 }
 
 fn dispatch(arguments: Arguments) -> Result<End, Failure> {

@@ -44,7 +44,6 @@ impl Op for Status {
             WriteState::Damaged { reason } => vec![format!(
                 "writes are refused: {reason}. Stop the daemon and run `lored repair`."
             )],
-            WriteState::Stopping => vec!["the daemon is stopping".to_owned()],
         };
         let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
         Ok(StatusReply {

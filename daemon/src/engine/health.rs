@@ -26,8 +26,6 @@ pub enum WriteState {
         /// What failed.
         reason: String,
     },
-    /// Refused: the daemon is stopping.
-    Stopping,
 }
 
 /// The write state, shared by the writer, the doors and `status`.
@@ -92,10 +90,6 @@ impl Health {
                 unavailable(format!("a write to the disk failed: {reason}")).hint(
                     "The daemon restarts into recovery; repeat the call with the same `key`.",
                 ),
-            ),
-            WriteState::Stopping => Some(
-                unavailable("the daemon is stopping".to_owned())
-                    .hint("Repeat the call with the same `key`; the next daemon answers it."),
             ),
         }
     }

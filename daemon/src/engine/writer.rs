@@ -193,7 +193,7 @@ impl Writer {
     fn refusal(&self, open: &Open) -> Option<Refusal> {
         match self.health.get() {
             WriteState::Open | WriteState::Full { .. } => {}
-            WriteState::Damaged { .. } | WriteState::Failed { .. } | WriteState::Stopping => {
+            WriteState::Damaged { .. } | WriteState::Failed { .. } => {
                 return self.health.refusal();
             }
         }

@@ -103,7 +103,6 @@ impl Blobs {
             Err(error) => return Err(Error::file("removing", &temporary)(error)),
         }
         fs::create_dir_all(&temporary).map_err(Error::file("creating", &temporary))?;
-        sync_dir(dir)?;
         Ok(Self {
             dir: dir.to_path_buf(),
             pending: Arc::default(),

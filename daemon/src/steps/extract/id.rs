@@ -120,18 +120,62 @@ fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let right = byte(bytes, Some(end));
     let right2 = byte(bytes, Some(end + 1));
     let joined_left = match left {
-        Some(b'-' | b'+') => true,
-        Some(b'.' | b',') => is_digit(left2),
-        Some(b'$') => true,
-        _ => is_word(left),
+        Some(b'-' | b'+' | b'$') => true,
+        Some(b'.') => is_digit(left2),
+        Some(b':') => is_port(bytes, start - 1),
+        // A process or an index: `CRON[3053]`.
+        Some(b'[') => is_word(left2),
+        left => is_word(left),
     };
     let joined_right = match right {
         Some(b'-') => is_alphanumeric(right2),
-        Some(b'.' | b',') => is_digit(right2),
+        Some(b'.' | b':') => is_digit(right2),
         Some(b'%') => true,
-        _ => is_word(right),
+        right => is_word(right),
     };
-    !joined_left && !joined_right && !is_year_of_date(bytes, start, end)
+    let is_zero = bytes
+        .get(start..end)
+        .is_some_and(|run| run.iter().all(|digit| *digit == b'0'));
+    !joined_left
+        && !joined_right
+        && !is_zero
+        && !counts_something_else(bytes, start)
+        && !is_year_of_date(bytes, start, end)
+}
+
+/// Whether the word before says that the number is a line, a port or a file's mode (`index 6f5f4e9..9f46b2c 100644`).
+fn counts_something_else(bytes: &[u8], start: usize) -> bool {
+    const HEAD_MAX: usize = 48;
+    let head = bytes
+        .get(start.saturating_sub(HEAD_MAX)..start)
+        .and_then(|head| head.strip_suffix(b" "))
+        .unwrap_or_default();
+    let word = head
+        .rsplit(|byte| !byte.is_ascii_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    let earlier = head.strip_suffix(word).unwrap_or_default();
+    earlier.ends_with(b"..") && word.len() >= 7
+        || [b"line".as_slice(), b"lines", b"port", b"mode"]
+            .into_iter()
+            .any(|other| other.eq_ignore_ascii_case(word))
+}
+
+/// Whether the colon at `colon` stands behind a host, an address or a file: what follows is a port or a line.
+fn is_port(bytes: &[u8], colon: usize) -> bool {
+    /// How far back a host or file is looked for, in bytes.
+    const HOST_MAX: usize = 64;
+    let head = bytes
+        .get(colon.saturating_sub(HOST_MAX)..colon)
+        .unwrap_or_default();
+    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_/]".contains(byte);
+    let host = head
+        .rsplit(|byte| !is_host(byte))
+        .next()
+        .unwrap_or_default();
+    is_digit(host.last().copied())
+        || host.iter().any(|byte| matches!(byte, b'.' | b']'))
+        || host.eq_ignore_ascii_case(b"localhost")
 }
 
 /// The year in `Tue Oct 21 10:00:59 2025`, `21 Nov 2025`, `30/Oct/2025:22:40`, `Nov 21 21:53:12 2026 GMT`.
@@ -143,8 +187,10 @@ fn is_year_of_date(bytes: &[u8], start: usize, end: usize) -> bool {
     let head = bytes
         .get(start.saturating_sub(16)..start)
         .unwrap_or_default();
-    let Some(head) = head.strip_suffix(b" ").or_else(|| head.strip_suffix(b"/")) else {
-        return false;
+    let head = match head.last() {
+        Some(b' ') => head.trim_ascii_end(),
+        Some(b'/') => head.strip_suffix(b"/").unwrap_or_default(),
+        _ => return false,
     };
     let word_start = head
         .iter()
@@ -241,16 +287,16 @@ mod tests {
 
     #[test]
     fn runs_stand_alone() {
-        let text = "order 12345, /orders/70145. (8430) =9999 INC0048213 CHG-20418 INV-2025-00010 3.14159 1,0000 127.0.0.1:8430 123 v1.2345 +0000 1234kB";
+        let text = "order 12345, /orders/70145. (8430) =9999 INC0048213 CHG-20418 INV-2025-00010 3.14159 7,70013,113.61 127.0.0.1:8430 a.example:8080 localhost:9090 main.rs:1234:5 65010:1000 id:70011 line 1922 port 8443 CRON[3053] 0000000 6f5f4e9..9f46b2c 100644 123 v1.2345 +0000 1234kB";
         assert_eq!(
             texts(text, runs(text)),
-            ["12345", "70145", "8430", "9999", "8430"]
+            ["12345", "70145", "8430", "9999", "70013", "70011"]
         );
     }
 
     #[test]
     fn the_year_of_a_date_in_words_is_no_id() {
-        let text = "Tue Oct 21 10:00:59 2025 +0000; [30/Oct/2025:22:40:42 +0000]; Nov 21, 2026; 21 November 2026; in 2024";
+        let text = "Tue Oct 21 10:00:59 2025 +0000; [30/Oct/2025:22:40:42 +0000]; Nov 21, 2026; 21 November 2026; May 20  2026 f; in 2024";
         assert_eq!(texts(text, runs(text)), ["2024"]);
     }
 }

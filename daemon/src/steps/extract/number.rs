@@ -1,16 +1,16 @@
 //! The `number` extractor: integers and decimals with sign, exponent and digit grouping.
 
 use super::span::{
-    Finds, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
+    Finds, Taken, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
 /// Numbers that stand for themselves: no parts of words, versions, addresses, times or codes with leading zeros.
-pub(super) fn find(text: &str) -> Finds {
+pub(super) fn find(text: &str, taken: &Taken) -> Finds {
     let bytes = text.as_bytes();
     let mut finds: Finds = Vec::new();
     let mut done = 0;
     for run in digit_runs(bytes) {
-        if run.start < done {
+        if run.start < done || taken.touches(&run) {
             continue;
         }
         let (end, body_end) = extent(bytes, run.start, run.end);
@@ -43,7 +43,10 @@ fn extent(bytes: &[u8], start: usize, first_end: usize) -> (usize, usize) {
         whole = digits_end(bytes, whole + 1);
     }
     if whole > end {
-        return (end, whole);
+        // A network's length belongs to its address: 10.0.0.0/8.
+        let length_end = digits_end(bytes, whole + 1);
+        let is_network = byte(bytes, Some(whole)) == Some(b'/') && length_end > whole + 1;
+        return (end, if is_network { length_end } else { whole });
     }
     if matches!(byte(bytes, Some(end)), Some(b'e' | b'E')) {
         let signed = usize::from(matches!(byte(bytes, Some(end + 1)), Some(b'+' | b'-')));
@@ -92,6 +95,8 @@ fn begins(bytes: &[u8], start: usize) -> bool {
         Some(b'-' | b'+') => !(is_word(two_before) || two_before == Some(b'-')),
         Some(b'.') => !is_alphanumeric(two_before),
         Some(b':') => !is_digit(two_before),
+        // A path or a version: `/orders/42`, `HTTP/1.1`.
+        Some(b'/') => is_digit(two_before) || !is_word(two_before),
         left => !is_word(left),
     }
 }
@@ -116,7 +121,7 @@ mod tests {
     use super::*;
 
     fn numbers(text: &str) -> Vec<&str> {
-        find(text)
+        find(text, &Taken::default())
             .into_iter()
             .filter_map(|range| text.get(range))
             .collect()

@@ -69,7 +69,7 @@ fn extent(text: &str, host: usize, quoted: bool) -> usize {
 fn trimmed(text: &str, host: usize, end: usize) -> usize {
     let address = text.get(host..end).unwrap_or_default();
     let kept = address.trim_end_matches([
-        '.', ',', ';', ':', '!', '?', '\'', '*', '_', '~', '…', '(', '[', '’', '”', '»',
+        '.', ',', ';', ':', '$', '!', '?', '\'', '*', '_', '~', '…', '(', '[', '’', '”', '»',
     ]);
     host + kept.len()
 }

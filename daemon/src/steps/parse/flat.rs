@@ -1,5 +1,8 @@
 //! The flat text: what a result says once its wrappings and escapes are taken off, with the way back to raw offsets.
 
+use std::borrow::Cow;
+use std::cell::Cell;
+
 /// A range of the flat text, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -40,8 +43,10 @@ pub struct Flat {
 /// A text to read, with the way from its offsets to those of the raw result.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
-    pub(super) text: std::borrow::Cow<'a, str>,
+    pub(super) text: Cow<'a, str>,
     marks: Vec<Mark>,
+    /// The mark used last: reading goes forward, so the next one wanted is that or one of the following.
+    recent: Cell<usize>,
 }
 
 /// A length of [`Flat`] to come back to.
@@ -58,12 +63,33 @@ impl<'a> Source<'a> {
         Source {
             text: text.into(),
             marks: vec![Mark { at: 0, raw }],
+            recent: Cell::new(0),
         }
+    }
+
+    /// The number of marks at or before `at`.
+    fn marks_to(&self, at: u32) -> usize {
+        /// How many marks are tried before all are searched.
+        const TRIED_MAX: usize = 8;
+        let recent = self.recent.get();
+        let ahead = self.marks.get(recent..).unwrap_or_default();
+        let passed = ahead
+            .iter()
+            .take(TRIED_MAX)
+            .take_while(|mark| mark.at <= at)
+            .count();
+        let count = match passed {
+            1..TRIED_MAX => recent + passed,
+            _ => self.marks.partition_point(|mark| mark.at <= at),
+        };
+        self.recent.set(count.saturating_sub(1));
+        count
     }
 
     /// The raw offset of the byte at `at`.
     pub(super) fn raw_of(&self, at: usize) -> u32 {
-        raw_of(&self.marks, clamp(at))
+        let at = clamp(at);
+        raw_by(&self.marks, self.marks_to(at), at)
     }
 }
 
@@ -85,7 +111,11 @@ impl Flat {
     /// The raw offset of the byte at `at`.
     #[must_use]
     pub fn raw_of(&self, at: u32) -> u32 {
-        raw_of(&self.marks, at)
+        raw_by(
+            &self.marks,
+            self.marks.partition_point(|mark| mark.at <= at),
+            at,
+        )
     }
 
     /// Where the next piece will begin.
@@ -101,7 +131,7 @@ impl Flat {
         let base = self.here();
         let start = clamp(from);
         self.mark(base, source.raw_of(from));
-        let first = source.marks.partition_point(|mark| mark.at <= start);
+        let first = source.marks_to(start);
         for mark in source.marks.iter().skip(first) {
             if mark.at as usize >= to {
                 break;
@@ -136,6 +166,7 @@ impl Flat {
         Source {
             text: self.get(span).to_owned().into(),
             marks,
+            recent: Cell::new(0),
         }
     }
 
@@ -168,8 +199,8 @@ impl Flat {
     }
 }
 
-fn raw_of(marks: &[Mark], at: u32) -> u32 {
-    let before = marks.partition_point(|mark| mark.at <= at);
+/// The raw offset of `at`, which `before` marks are at or before.
+fn raw_by(marks: &[Mark], before: usize, at: u32) -> u32 {
     match before.checked_sub(1).and_then(|last| marks.get(last)) {
         Some(mark) => mark.raw.saturating_add(at - mark.at),
         None => at,

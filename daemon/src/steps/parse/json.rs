@@ -56,9 +56,12 @@ fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             let start = scan.here();
             number(scan)?;
             let end = scan.here();
-            let kind = match scan.out.flat.get(Span { start, end }) {
-                "-Infinity" => Kind::Null,
-                _ => Kind::Number,
+            // `-Infinity` is no number of JSON's.
+            let last = scan.pos.checked_sub(1).and_then(|last| scan.at(last));
+            let kind = if last == Some(b'y') {
+                Kind::Null
+            } else {
+                Kind::Number
             };
             scan.leaf(place, kind, Span { start, end });
             Ok(())

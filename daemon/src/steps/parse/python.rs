@@ -92,6 +92,7 @@ fn call(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
         "Decimal" | "decimal.Decimal" => decimal(unquoted(arguments)),
         _ => return Err(Mismatch),
     };
+    scan.flush();
     scan.pos = at + name.len() + arguments.len() + 2;
     let start = scan.out.flat.here();
     for c in text.chars() {

@@ -1,6 +1,6 @@
 //! A reader over one text that fills the tree as it goes; what the JSON and the Python reader share.
 
-use super::flat::{Source, Span};
+use super::flat::{Source, Span, clamp};
 use super::nodes::{DEPTH_MAX, Kind, Label, NodeId, Nodes};
 use super::{NESTED_MAX, json};
 
@@ -108,9 +108,8 @@ impl<'a> Scan<'a> {
     }
 
     /// The flat offset the present position will get.
-    pub(super) fn here(&mut self) -> u32 {
-        self.flush();
-        self.out.flat.here()
+    pub(super) fn here(&self) -> u32 {
+        self.out.flat.here() + clamp(self.pos - self.copied)
     }
 
     /// Enters an object or array whose bracket is next; the caller reads it and calls [`Scan::leave`].
@@ -151,10 +150,11 @@ impl<'a> Scan<'a> {
         let Some(id) = self.out.push(parent, label, kind, text) else {
             return;
         };
-        if kind == Kind::String
-            && self.level < NESTED_MAX
-            && looks_like_json(self.out.flat.get(text))
-        {
+        if kind == Kind::String && self.level < NESTED_MAX && self.may_nest() {
+            self.flush();
+            if !looks_like_json(self.out.flat.get(text)) {
+                return;
+            }
             let inner = self.out.flat.source(text);
             let before = self.out.checkpoint();
             self.out.flat.push('\n', self.source.raw_of(self.pos));
@@ -165,6 +165,12 @@ impl<'a> Scan<'a> {
             }
             self.out.close(id, None);
         }
+    }
+
+    /// Whether the string that was just read may end as JSON does: a cheap look at its last byte.
+    fn may_nest(&self) -> bool {
+        let last = self.pos.checked_sub(2).and_then(|last| self.at(last));
+        matches!(last, None | Some(b'}' | b']' | b' ' | b'n'))
     }
 }
 

@@ -11,8 +11,9 @@ use std::collections::HashMap;
 /// Longest key of a `key: value` line, in characters.
 const KEY_CHARS_MAX: usize = 64;
 
-/// How many bytes may be read in vain in search of JSON, as a multiple of the text's length.
+/// How many bytes may be read in vain in search of JSON, as a multiple of the text's length, and at most.
 const VAIN_FACTOR: usize = 8;
+const VAIN_BYTES_MAX: usize = 32 << 20;
 
 /// Adds a text: it goes to the flat text with its JSON read, and its lines become fields.
 pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
@@ -34,7 +35,7 @@ pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
 fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(usize, usize)>) {
     let text: &str = &source.text;
     let bytes = text.as_bytes();
-    let mut vain_left = text.len().saturating_mul(VAIN_FACTOR).max(4096);
+    let mut vain_left = text.len().saturating_mul(VAIN_FACTOR).min(VAIN_BYTES_MAX);
     let (mut blocks, mut spans) = (Vec::new(), Vec::new());
     let (mut copied, mut at) = (0, 0);
     while let Some(found) = next_bracket(bytes, at) {
@@ -42,8 +43,9 @@ fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(u
         if !may_begin(text, found) {
             continue;
         }
-        let before = out.checkpoint();
         out.flat.copy(source, copied, found);
+        copied = found;
+        let before = out.checkpoint();
         let node = out.len();
         let flat_start = out.flat.here();
         let place = Place::New {
@@ -103,7 +105,15 @@ fn may_begin(text: &str, at: usize) -> bool {
 /// Whether what was read is data rather than a link's text, `[1](…)`.
 fn is_block(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
-    !(bytes.get(start) == Some(&b'[') && matches!(bytes.get(end), Some(b'(' | b'[' | b':')))
+    let inside = text
+        .get(start + 1..end.saturating_sub(1))
+        .unwrap_or_default();
+    // A footnote or a time since the start: `[1]`, `[76818.869303]`.
+    let is_mark = inside
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_link = matches!(bytes.get(end), Some(b'(' | b'[' | b':'));
+    !(bytes.get(start) == Some(&b'[') && (is_link || is_mark))
 }
 
 /// Adds the `key: value` lines as the fields of one document; of two lines with one key the later wins.
@@ -112,6 +122,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
     let mut latest = HashMap::new();
     let mut blocks = blocks.iter().peekable();
     let text: &str = &source.text;
+    let is_settings = is_settings(text);
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let at = start;
@@ -122,7 +133,11 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
         if blocks.peek().is_some_and(|(from, _)| *from < at) {
             continue;
         }
-        if let Some((key, value)) = field_of(line) {
+        let field = match is_settings {
+            true => setting_of(line),
+            false => field_of(line),
+        };
+        if let Some((key, value)) = field {
             latest.insert(words::hash(key), lines.len());
             lines.push((
                 offset(text, key),
@@ -187,6 +202,33 @@ fn field_of(line: &str) -> Option<(&str, &str)> {
     (valid && !value.is_empty()).then_some((key, value))
 }
 
+/// Whether a text is all `key = value` lines: settings, or a record as databases print one.
+fn is_settings(text: &str) -> bool {
+    let lines = text.lines().map(str::trim);
+    let mut lines = lines
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', ';', '[']))
+        .peekable();
+    let is_setting = |line: &str| setting_key(line).is_some();
+    lines.peek().is_some() && lines.all(is_setting)
+}
+
+fn setting_of(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = setting_key(line.trim())?;
+    let value = without_quotes(value);
+    (!value.is_empty()).then_some((key, value))
+}
+
+/// The key, one word, and what is behind the sign; nothing may be.
+fn setting_key(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let key = key.trim();
+    let allowed = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let is_key = key.chars().count() <= KEY_CHARS_MAX
+        && key.starts_with(char::is_alphabetic)
+        && key.chars().all(allowed);
+    is_key.then_some((key, value.trim()))
+}
+
 /// Takes off `- `, `* `, `+ `, `• `, `1. ` and `1) `.
 fn without_bullet(line: &str) -> &str {
     for bullet in ["- ", "* ", "+ ", "• "] {
@@ -212,7 +254,10 @@ fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
             return (inner.trim(), value);
         }
         if let Some(rest) = value.strip_prefix(mark) {
-            return (inner.trim(), rest.trim());
+            // Several on one line: `**Total:** 6 | **Showing:** 6`.
+            let first = rest.split(" | ").next().unwrap_or(rest);
+            let several = rest.contains(&format!(" | {mark}"));
+            return (inner.trim(), if several { first } else { rest }.trim());
         }
     }
     (key, value)
@@ -242,6 +287,7 @@ mod tests {
             ("  - Request id :  9f0c ", "Request id", "9f0c"),
             ("- **id:** 103", "id", "103"),
             ("**Owner**: Zoë", "Owner", "Zoë"),
+            ("**Total:** 6 | **Showing:** 6", "Total", "6"),
             ("1. name: web-02", "name", "web-02"),
             (
                 "title: \"Memory: an overview\"",
@@ -258,6 +304,26 @@ mod tests {
         ] {
             assert_eq!(field_of(line), Some((key, value)), "{line}");
         }
+    }
+
+    #[test]
+    fn a_text_of_settings_alone_gives_them() {
+        assert!(is_settings("  id = 70010\n  note = \n status=paid"));
+        assert!(is_settings(
+            "# os\nID=debian\n[more]\nNAME=\"Debian GNU/Linux\"\n"
+        ));
+        assert!(!is_settings("let x = 5;\nname = y"));
+        assert!(!is_settings("a = 1\nb: 2"));
+        assert!(!is_settings(""));
+        assert_eq!(
+            setting_of("NAME=\"Debian GNU/Linux\"\n"),
+            Some(("NAME", "Debian GNU/Linux"))
+        );
+        assert_eq!(setting_of("  note = "), None);
+        assert_eq!(
+            setting_of("url = https://x.example/?a=b"),
+            Some(("url", "https://x.example/?a=b"))
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) enum Found {
     /// These fields, best first.
     Fields(Vec<NodeId>),
     /// A form that a type's extractor takes from these fields, best first.
-    Forms(Vec<Value>),
+    Forms(Type, Vec<Value>),
     /// The values of a type, in order.
     Extracts(Type),
 }
@@ -210,7 +210,7 @@ fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<Found> {
         fields.iter().filter_map(|id| form(step, of, *id)).collect();
     forms.sort_by_key(|(is_whole, _)| !is_whole);
     let values: Vec<Value> = forms.into_iter().map(|(_, value)| value).collect();
-    (!values.is_empty()).then_some(Found::Forms(values))
+    (!values.is_empty()).then_some(Found::Forms(of, values))
 }
 
 /// The form of the type in one field, and whether it is all of the field's value.
@@ -263,7 +263,7 @@ pub(super) fn values(step: &StepData, found: &Found, all: bool) -> Vec<Value> {
             .take(count)
             .map(|id| parsed.nodes().value(*id))
             .collect(),
-        Found::Forms(values) => values.iter().take(count).cloned().collect(),
+        Found::Forms(_, values) => values.iter().take(count).cloned().collect(),
         Found::Extracts(of) => {
             let extracts: &[Extract] = step.extracted().of(step.set().name_of(*of));
             extracts
@@ -289,7 +289,7 @@ pub(super) fn peers(step: &StepData, found: &Found) -> Vec<Value> {
             peers.sort_unstable();
             peers.into_iter().map(|id| nodes.value(id)).collect()
         }
-        Found::Forms(_) | Found::Extracts(_) => values(step, found, true),
+        Found::Forms(..) | Found::Extracts(_) => values(step, found, true),
     }
 }
 

@@ -3,121 +3,24 @@
 mod field;
 mod list;
 mod nearest;
+mod outcome;
+mod resolution;
 mod step;
 #[cfg(test)]
 mod tests;
 
+pub use resolution::{Reason, Resolution, Strategy};
 pub use step::{History, StepData};
 
-use super::extract::{ExtractorSet, Type};
+use super::extract::ExtractorSet;
 use super::names::{self, Name, StepRef};
-use super::{trail, words};
-use field::{Found, Hit};
+use super::trail;
+use outcome::Outcome;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// Largest combined result, in bytes.
 pub const COMBINED_BYTES_MAX: usize = 64 << 20;
-
-/// How a value was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// A whole path equal to the field.
-    Direct,
-    /// A path equal by letters and digits, or by its last segment.
-    CaseInsensitive,
-    /// The first value of the type asked for.
-    Typed,
-    /// Another name of the field.
-    Mapping,
-    /// The first value of the type that the field names.
-    Extracted,
-    /// The raw result.
-    Raw,
-    /// Every value of a field.
-    All,
-    /// The length of the main list.
-    Count,
-    /// Several raw results.
-    Combined,
-}
-
-impl Strategy {
-    /// Its name in replies.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Direct => "direct",
-            Strategy::CaseInsensitive => "case_insensitive",
-            Strategy::Typed => "typed",
-            Strategy::Mapping => "mapping",
-            Strategy::Extracted => "extracted",
-            Strategy::Raw => "raw",
-            Strategy::All => "all",
-            Strategy::Count => "count",
-            Strategy::Combined => "combined",
-        }
-    }
-}
-
-/// Why there is no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// No such step.
-    StepNotFound,
-    /// The step failed, and its result has no such field.
-    StepFailed,
-    /// The step has no such field.
-    FieldNotFound,
-    /// Nothing of the type asked for.
-    TypeMismatch,
-    /// The text is no name.
-    MalformedName,
-    /// The value is larger than a reply may be.
-    TooLarge,
-}
-
-impl Reason {
-    /// Its name in replies.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::StepNotFound => "step_not_found",
-            Reason::StepFailed => "step_failed",
-            Reason::FieldNotFound => "field_not_found",
-            Reason::TypeMismatch => "type_mismatch",
-            Reason::MalformedName => "malformed_name",
-            Reason::TooLarge => "too_large",
-        }
-    }
-}
-
-/// What a variable stands for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resolution {
-    /// The name as it was asked.
-    pub name: String,
-    /// The value; null when there is none.
-    pub value: Value,
-    /// Its type: the extractor's when one found it, else JSON's; empty when there is no value.
-    pub type_name: String,
-    /// How it was found.
-    pub strategy: Option<Strategy>,
-    /// The step it comes from; of several the last.
-    pub step: Option<u32>,
-    /// The attempt of that step.
-    pub attempt: Option<u32>,
-    /// The log position of that attempt.
-    pub position: Option<u64>,
-    /// All values the strategy found, best first; on request.
-    pub values: Option<Vec<Value>>,
-    /// Why there is no value.
-    pub reason: Option<Reason>,
-    /// The reason as a sentence.
-    pub message: Option<String>,
-    /// Names of fields that do exist, nearest first.
-    pub nearest: Vec<String>,
-}
 
 /// Resolves variables over the steps of one session.
 #[derive(Clone, Copy, Debug)]
@@ -141,11 +44,9 @@ impl<H: History> Resolver<'_, H> {
         trail::processing(name);
         let resolution = match names::parse(name, self.set) {
             Ok(parsed) => self.lookup(&parsed)?,
-            Err(malformed) => {
-                Outcome::Nothing(None, Reason::MalformedName, malformed.0, Vec::new())
-            }
+            Err(malformed) => Outcome::nothing(Reason::MalformedName, malformed.0),
         };
-        let resolution = resolution.named(name);
+        let resolution = resolution.named(name, self.all_values);
         trail::resolved(&resolution);
         Ok(resolution)
     }
@@ -174,72 +75,53 @@ impl<H: History> Resolver<'_, H> {
     }
 
     fn lookup(&self, name: &Name) -> Result<Outcome, H::Error> {
-        Ok(match name {
-            Name::Combined { from, to } => self.combined(*from, *to)?,
-            Name::Field { step, .. }
-            | Name::Result { step }
-            | Name::All { step, .. }
-            | Name::Count { step } => match self.step(*step)? {
-                Ok(step) => self.within(step, name),
-                Err(nothing) => nothing,
-            },
-        })
-    }
-
-    /// What a name stands for within its step.
-    fn within(&self, step: Arc<StepData>, name: &Name) -> Outcome {
         match name {
-            Name::Field { field, of, .. } => self.field(step, field, of.as_deref()),
-            Name::Result { .. } => match self.outermost(&step, "result") {
-                Some((hit, values)) => Outcome::hit(step, &hit, self.set, values, self.all_values),
-                None => {
-                    let raw = Value::String(step.raw.clone());
-                    Outcome::Value(step, Strategy::Raw, None, vec![raw], self.all_values)
-                }
-            },
-            Name::Count { .. } => match self.outermost(&step, "count") {
-                Some((hit, values)) => Outcome::hit(step, &hit, self.set, values, self.all_values),
-                None => match list::count(&step) {
-                    Some(count) => Outcome::Value(
-                        step,
-                        Strategy::Count,
-                        None,
-                        vec![count.into()],
-                        self.all_values,
-                    ),
-                    None => missing(&step, "COUNT", None, self.set),
-                },
-            },
-            Name::All { field, of, .. } => {
-                let of = of.as_deref().and_then(|of| self.set.type_named(of));
-                let Some(values) = list::all(&step, field, of) else {
-                    return missing(&step, field, of, self.set);
-                };
-                let list = Value::Array(values);
-                Outcome::Value(step, Strategy::All, None, vec![list], self.all_values)
+            Name::Field { field, step, of } => {
+                self.in_step(*step, |step| self.field(step, field, of.as_deref()))
             }
-            Name::Combined { .. } => {
-                Outcome::Nothing(None, Reason::StepNotFound, String::new(), Vec::new())
+            Name::Result { step } => self.in_step(*step, |step| self.result(step)),
+            Name::Count { step } => self.in_step(*step, |step| self.count(step)),
+            Name::All { field, step, of } => {
+                self.in_step(*step, |step| self.all(step, field, of.as_deref()))
             }
+            Name::Combined { from, to } => self.combined(*from, *to),
         }
     }
 
     fn field(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
         let of = of.and_then(|of| self.set.type_named(of));
         match field::find(&step, field, of) {
-            Some(hit) => {
-                let values = field::values(&step, &hit.found, self.all_values);
-                Outcome::hit(step, &hit, self.set, values, self.all_values)
-            }
-            None => missing(&step, field, of, self.set),
+            Some(hit) => Outcome::hit(step, &hit, self.set, self.all_values),
+            None => Outcome::missing(step, field, of, self.set),
         }
     }
 
-    /// A field of the result's outermost object: what lies deeper is not meant by `RESULT` and `COUNT` alone.
-    fn outermost(&self, step: &StepData, field: &str) -> Option<(Hit, Vec<Value>)> {
-        let hit = field::outermost(step, field)?;
-        let values = field::values(step, &hit.found, self.all_values);
-        Some((hit, values))
+    /// A field of that name in the outermost object, else the raw result.
+    fn result(&self, step: Arc<StepData>) -> Outcome {
+        match field::outermost(&step, "result") {
+            Some(hit) => Outcome::hit(step, &hit, self.set, self.all_values),
+            None => {
+                let raw = Value::String(step.raw.clone());
+                Outcome::value(step, Strategy::Raw, raw)
+            }
+        }
+    }
+
+    /// A field of that name in the outermost object, else the length of the main list.
+    fn count(&self, step: Arc<StepData>) -> Outcome {
+        match (field::outermost(&step, "count"), list::count(&step)) {
+            (Some(hit), _) => Outcome::hit(step, &hit, self.set, self.all_values),
+            (None, Some(count)) => Outcome::value(step, Strategy::Count, count.into()),
+            (None, None) => Outcome::missing(step, "COUNT", None, self.set),
+        }
+    }
+
+    fn all(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
+        let of = of.and_then(|of| self.set.type_named(of));
+        match list::all(&step, field, of) {
+            Some(values) => Outcome::value(step, Strategy::All, values.into()),
+            None => Outcome::missing(step, field, of, self.set),
+        }
     }
 
     /// The raw results of several steps, joined by a blank line.
@@ -249,198 +131,67 @@ impl<H: History> Resolver<'_, H> {
             (Err(nothing), _) | (_, Err(nothing)) => return Ok(nothing),
         };
         let newest = self.history.last()?.unwrap_or(0);
+        if first > last {
+            let message = format!("the range goes backwards: from step {first} to step {last}");
+            return Ok(Outcome::nothing(Reason::MalformedName, message));
+        }
         if last > newest {
-            return Ok(not_found(last, newest));
+            return Ok(Outcome::not_found(last, newest));
         }
         let mut text = String::new();
-        let mut latest = None;
+        let mut latest: Option<Arc<StepData>> = None;
         for number in first..=last {
             let Some(step) = self.history.step(number)? else {
-                return Ok(not_found(number, newest));
+                return Ok(Outcome::not_found(number, newest));
             };
-            if latest.is_some() {
-                text.push_str("\n\n");
-            }
             if text.len() + step.raw.len() > COMBINED_BYTES_MAX {
                 let message = format!(
-                    "the results of steps {first} to {last} are larger than {COMBINED_BYTES_MAX} bytes together: ask for fewer"
+                    "the results of steps {first} to {last} are larger than {COMBINED_BYTES_MAX} bytes together: \
+                     ask for fewer"
                 );
-                return Ok(Outcome::Nothing(
-                    Some(step),
-                    Reason::TooLarge,
-                    message,
-                    Vec::new(),
-                ));
+                return Ok(Outcome::nothing(Reason::TooLarge, message));
+            }
+            if latest.is_some() {
+                text.push_str("\n\n");
             }
             text.push_str(&step.raw);
             latest = Some(step);
         }
         Ok(match latest {
-            Some(step) => Outcome::Value(
-                step,
-                Strategy::Combined,
-                None,
-                vec![text.into()],
-                self.all_values,
-            ),
-            None => not_found(first, newest),
+            Some(step) => Outcome::value(step, Strategy::Combined, text.into()),
+            None => Outcome::not_found(first, newest),
         })
     }
 
-    fn step(&self, step: StepRef) -> Result<Result<Arc<StepData>, Outcome>, H::Error> {
+    /// What `find` finds in a step, if there is such a step.
+    fn in_step(
+        &self,
+        step: StepRef,
+        find: impl FnOnce(Arc<StepData>) -> Outcome,
+    ) -> Result<Outcome, H::Error> {
         let number = match self.number(step)? {
             Ok(number) => number,
-            Err(nothing) => return Ok(Err(nothing)),
+            Err(nothing) => return Ok(nothing),
         };
         Ok(match self.history.step(number)? {
-            Some(step) => Ok(step),
-            None => Err(not_found(number, self.history.last()?.unwrap_or(0))),
+            Some(step) => find(step),
+            None => Outcome::not_found(number, self.history.last()?.unwrap_or(0)),
         })
     }
 
     /// The number a reference stands for.
     fn number(&self, step: StepRef) -> Result<Result<u32, Outcome>, H::Error> {
-        let number = match (step, self.current_step) {
-            (StepRef::Number(number), _) => Some(number),
-            (StepRef::Previous, Some(current)) => {
-                current.checked_sub(1).filter(|before| *before > 0)
-            }
-            (StepRef::Previous, None) | (StepRef::Last, _) => self.history.last()?,
-        };
-        Ok(number.ok_or_else(|| {
-            let message = match (step, self.current_step) {
-                (StepRef::Previous, Some(current)) => {
-                    format!("step not found: there is no step before step {current}")
-                }
-                _ => "step not found: the session has no steps yet".to_owned(),
-            };
-            Outcome::Nothing(None, Reason::StepNotFound, message, Vec::new())
-        }))
-    }
-}
-
-/// A value and where it comes from, or why there is none.
-enum Outcome {
-    /// The step, how, the type that found it, the values, and whether all of them are to be told.
-    Value(Arc<StepData>, Strategy, Option<String>, Vec<Value>, bool),
-    /// The step if there is one, why, the sentence, and what there is instead.
-    Nothing(Option<Arc<StepData>>, Reason, String, Vec<String>),
-}
-
-impl Outcome {
-    fn hit(
-        step: Arc<StepData>,
-        hit: &Hit,
-        set: &ExtractorSet,
-        values: Vec<Value>,
-        all: bool,
-    ) -> Outcome {
-        let of = match &hit.found {
-            Found::Extracts(of) => Some(set.name_of(*of).to_owned()),
-            Found::Fields(_) | Found::Forms(_) => None,
-        };
-        Outcome::Value(step, hit.strategy, of, values, all)
-    }
-
-    fn named(self, name: &str) -> Resolution {
-        let name = name.to_owned();
-        match self {
-            Outcome::Value(step, strategy, of, values, all) => {
-                let value = values.first().cloned().unwrap_or_default();
-                Resolution {
-                    name,
-                    type_name: of.unwrap_or_else(|| json_type(&value).to_owned()),
-                    value,
-                    strategy: Some(strategy),
-                    step: Some(step.step),
-                    attempt: Some(step.attempt),
-                    position: Some(step.position),
-                    values: all.then_some(values),
-                    ..Resolution::default()
-                }
-            }
-            Outcome::Nothing(step, reason, message, nearest) => Resolution {
-                name,
-                step: step.as_ref().map(|step| step.step),
-                attempt: step.as_ref().map(|step| step.attempt),
-                position: step.as_ref().map(|step| step.position),
-                reason: Some(reason),
-                message: Some(message),
-                nearest,
-                ..Resolution::default()
+        let message = match (step, self.current_step) {
+            (StepRef::Number(number), _) => return Ok(Ok(number)),
+            (StepRef::Previous, Some(current)) => match current.checked_sub(1) {
+                Some(before) if before > 0 => return Ok(Ok(before)),
+                Some(_) | None => format!("step not found: there is no step before step {current}"),
             },
-        }
-    }
-}
-
-/// The name of a value's JSON type.
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-fn not_found(step: u32, newest: u32) -> Outcome {
-    let known = match newest {
-        0 => "the session has no steps yet".to_owned(),
-        newest => format!("the newest step is {newest}"),
-    };
-    let message = format!("step {step} not found: {known}");
-    Outcome::Nothing(None, Reason::StepNotFound, message, Vec::new())
-}
-
-/// Why a step has no such value.
-fn missing(step: &Arc<StepData>, field: &str, of: Option<Type>, set: &ExtractorSet) -> Outcome {
-    let number = step.step;
-    if !step.success {
-        let error = step.error.as_deref().unwrap_or(&step.raw);
-        let error = words::first_chars(error.trim(), 200);
-        let message = format!("step {number} failed: {error}");
-        return Outcome::Nothing(
-            Some(Arc::clone(step)),
-            Reason::StepFailed,
-            message,
-            nearest::nearest(step, field),
-        );
-    }
-    if let Some(of) = of {
-        let message = format!("no {} found in step {number}", plural(of, set));
-        return Outcome::Nothing(
-            Some(Arc::clone(step)),
-            Reason::TypeMismatch,
-            message,
-            Vec::new(),
-        );
-    }
-    let nearest = nearest::nearest(step, field);
-    let instead = if nearest.is_empty() {
-        "it has no fields".to_owned()
-    } else {
-        format!("nearest are {}", nearest.join(", "))
-    };
-    let message = format!("field not found: step {number} has no `{field}`; {instead}");
-    Outcome::Nothing(
-        Some(Arc::clone(step)),
-        Reason::FieldNotFound,
-        message,
-        nearest,
-    )
-}
-
-/// A type's name in a sentence about several values.
-fn plural(of: Type, set: &ExtractorSet) -> String {
-    match of {
-        Type::Id => "IDs".to_owned(),
-        Type::Date => "dates".to_owned(),
-        Type::Number => "numbers".to_owned(),
-        Type::Json => "JSON".to_owned(),
-        Type::Url => "URLs".to_owned(),
-        Type::Email => "emails".to_owned(),
-        Type::Custom(_) => format!("values of type {}", set.name_of(of)),
+            (StepRef::Previous, None) | (StepRef::Last, _) => match self.history.last()? {
+                Some(newest) => return Ok(Ok(newest)),
+                None => "step not found: the session has no steps yet".to_owned(),
+            },
+        };
+        Ok(Err(Outcome::nothing(Reason::StepNotFound, message)))
     }
 }

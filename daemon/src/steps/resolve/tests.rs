@@ -100,6 +100,8 @@ fn typed_format() {
         (json!("2025-01-15"), "direct")
     );
     assert_eq!(session.resolve("DATE_FROM_STEP_1_DATE").type_name, "date");
+    assert_eq!(session.resolve("URL_FROM_STEP_2_URL").type_name, "url");
+    assert_eq!(session.resolve("URL_FROM_STEP_2").type_name, "string");
 }
 
 /// "Legacy Format (Backward Compatibility)" and "Migration Guide".

@@ -1,0 +1,343 @@
+//! Registered extractors and field mappings: what they are, what makes one valid, and its ready form.
+
+use super::set::BUILT_IN;
+use crate::steps::words;
+use regex::{Regex, RegexBuilder};
+
+/// Longest name of an extractor and of a field, in bytes.
+pub const NAME_BYTES_MAX: usize = 64;
+/// Longest pattern, in bytes.
+pub const PATTERN_BYTES_MAX: usize = 1024;
+/// Largest compiled pattern, in bytes.
+pub const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// Most JSON fields of one extractor, and most aliases of one mapping.
+pub const WORDS_MAX: usize = 64;
+
+/// Words that variables use for themselves; no extractor can be called so.
+const RESERVED: [&str; 4] = ["result", "last", "previous", "to"];
+
+/// A registered extractor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extractor {
+    /// The type name by which variables ask for it.
+    pub name: String,
+    /// A regex whose matches are values.
+    pub pattern: Option<String>,
+    /// Which group of the pattern is the value: 0 is all of it. By default its only group, if it has one.
+    pub group: Option<u32>,
+    /// JSON fields whose values are values of this type.
+    pub fields: Vec<String>,
+}
+
+/// Registered other names of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldMapping {
+    /// The name of the list.
+    pub field: String,
+    /// What else the field may be called, best first.
+    pub aliases: Vec<String>,
+}
+
+/// Why an extractor or a mapping is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// The name cannot be written in a variable.
+    #[error(
+        "{name:?} is no name: it begins with a letter, goes on with letters, digits, `_` and `-`, and has at most 64 bytes"
+    )]
+    Name {
+        /// The name given.
+        name: String,
+    },
+    /// The name is taken by a built-in extractor or by the grammar of variables.
+    #[error("`{name}` has a meaning already: choose another name")]
+    Reserved {
+        /// The name given.
+        name: String,
+    },
+    /// There is nothing to extract by.
+    #[error("extractor `{name}` has neither a pattern nor JSON fields")]
+    Empty {
+        /// Its name.
+        name: String,
+    },
+    /// The pattern is too long.
+    #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]
+    PatternTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The pattern is no regex.
+    #[error("the pattern is wrong at byte {position} (line {line}, column {column}): {message}")]
+    Pattern {
+        /// Byte of the pattern where the fault begins, from 0.
+        position: usize,
+        /// Its line, from 1.
+        line: usize,
+        /// Its column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The pattern needs too much memory once compiled.
+    #[error(
+        "the pattern needs more than {COMPILED_BYTES_MAX} bytes once compiled: repeat less, or smaller classes"
+    )]
+    PatternTooLarge,
+    /// The pattern has several groups.
+    #[error(
+        "the pattern has {groups} capture groups; at most one is allowed: write the others as (?:…)"
+    )]
+    Groups {
+        /// How many it has.
+        groups: usize,
+    },
+    /// The group asked for does not exist.
+    #[error("the pattern has no group {group}")]
+    NoGroup {
+        /// The group asked for.
+        group: u32,
+    },
+    /// Too many fields or aliases.
+    #[error("{count} names were given; at most {WORDS_MAX} are allowed")]
+    TooMany {
+        /// How many were given.
+        count: usize,
+    },
+    /// A mapping without aliases.
+    #[error("the mapping of `{field}` has no aliases")]
+    NoAliases {
+        /// Its field.
+        field: String,
+    },
+}
+
+/// A registered extractor, ready to use.
+#[derive(Clone, Debug)]
+pub(super) struct Custom {
+    pub(super) name: String,
+    pub(super) regex: Option<(Regex, usize)>,
+    fields: Vec<String>,
+}
+
+impl Custom {
+    pub(super) fn has_field(&self, key: &str) -> bool {
+        self.fields.iter().any(|field| words::same(field, key))
+    }
+}
+
+/// A registered extractor, checked and made ready.
+pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
+    let name = &extractor.name;
+    check_name(name)?;
+    let built_in = BUILT_IN.iter().map(|(name, _)| *name);
+    if built_in
+        .chain(RESERVED)
+        .any(|taken| words::same(taken, name))
+    {
+        return Err(Invalid::Reserved { name: name.clone() });
+    }
+    if extractor.pattern.is_none() && extractor.fields.is_empty() {
+        return Err(Invalid::Empty { name: name.clone() });
+    }
+    check_words(&extractor.fields)?;
+    let regex = match &extractor.pattern {
+        Some(pattern) => Some(compile_pattern(pattern, extractor.group)?),
+        None => None,
+    };
+    Ok(Custom {
+        name: name.clone(),
+        regex,
+        fields: extractor.fields.clone(),
+    })
+}
+
+fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize), Invalid> {
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(Invalid::PatternTooLong {
+            bytes: pattern.len(),
+        });
+    }
+    if let Err(error) = regex_syntax::parse(pattern) {
+        return Err(fault(&error));
+    }
+    let built = RegexBuilder::new(pattern)
+        .size_limit(COMPILED_BYTES_MAX)
+        .dfa_size_limit(COMPILED_BYTES_MAX)
+        .build();
+    let regex = built.map_err(|_| Invalid::PatternTooLarge)?;
+    let groups = regex.captures_len() - 1;
+    if groups > 1 {
+        return Err(Invalid::Groups { groups });
+    }
+    match group {
+        None => Ok((regex, groups)),
+        Some(group) if group as usize <= groups => Ok((regex, group as usize)),
+        Some(group) => Err(Invalid::NoGroup { group }),
+    }
+}
+
+/// Where and why a pattern is no regex.
+fn fault(error: &regex_syntax::Error) -> Invalid {
+    let (span, message) = match error {
+        regex_syntax::Error::Parse(error) => (Some(*error.span()), error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => (Some(*error.span()), error.kind().to_string()),
+        other => (None, other.to_string()),
+    };
+    let start = span.map(|span| span.start);
+    Invalid::Pattern {
+        position: start.map_or(0, |start| start.offset),
+        line: start.map_or(1, |start| start.line),
+        column: start.map_or(1, |start| start.column),
+        message,
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Invalid> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let valid = name.len() <= NAME_BYTES_MAX
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(allowed);
+    if valid {
+        Ok(())
+    } else {
+        Err(Invalid::Name {
+            name: words::first_chars(name, NAME_BYTES_MAX).to_owned(),
+        })
+    }
+}
+
+/// Field names come from outside and may have any letters.
+fn check_words(names: &[String]) -> Result<(), Invalid> {
+    if names.len() > WORDS_MAX {
+        return Err(Invalid::TooMany { count: names.len() });
+    }
+    let valid =
+        |name: &str| name.len() <= NAME_BYTES_MAX && words::normal_chars(name).next().is_some();
+    match names.iter().find(|name| !valid(name)) {
+        Some(name) => Err(Invalid::Name {
+            name: words::first_chars(name, NAME_BYTES_MAX).to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The aliases of a mapping, normalised.
+pub(super) fn checked(mapping: &FieldMapping) -> Result<Vec<String>, Invalid> {
+    check_words(std::slice::from_ref(&mapping.field))?;
+    check_words(&mapping.aliases)?;
+    if mapping.aliases.is_empty() {
+        return Err(Invalid::NoAliases {
+            field: mapping.field.clone(),
+        });
+    }
+    Ok(mapping
+        .aliases
+        .iter()
+        .map(|alias| words::normalise(alias))
+        .collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::ExtractorSet;
+    use super::*;
+
+    fn extractor(name: &str, pattern: &str) -> Extractor {
+        Extractor {
+            name: name.into(),
+            pattern: Some(pattern.into()),
+            ..Extractor::default()
+        }
+    }
+
+    fn refused(extractor: Extractor) -> Invalid {
+        ExtractorSet::new(&[extractor], &[]).unwrap_err()
+    }
+
+    #[test]
+    fn a_wrong_pattern_is_refused_with_the_position_of_its_fault() {
+        let fault = refused(extractor("ticket", "INC(\\d+"));
+        assert!(
+            matches!(
+                &fault,
+                Invalid::Pattern {
+                    position: 3,
+                    line: 1,
+                    column: 4,
+                    ..
+                }
+            ),
+            "{fault:?}"
+        );
+        assert!(fault.to_string().contains("unclosed group"), "{fault}");
+        assert!(matches!(
+            refused(extractor("t", "é[z-a]")),
+            Invalid::Pattern {
+                position: 3,
+                column: 3,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn patterns_have_limits() {
+        assert_eq!(
+            refused(extractor("t", &"a".repeat(1025))),
+            Invalid::PatternTooLong { bytes: 1025 }
+        );
+        assert_eq!(
+            refused(extractor("t", "(?:\\w{100}){100}")),
+            Invalid::PatternTooLarge
+        );
+        assert_eq!(
+            refused(extractor("t", "(a)(b)")),
+            Invalid::Groups { groups: 2 }
+        );
+        let with_group = Extractor {
+            group: Some(1),
+            ..extractor("t", "a")
+        };
+        assert_eq!(refused(with_group), Invalid::NoGroup { group: 1 });
+    }
+
+    #[test]
+    fn names_are_checked() {
+        assert!(matches!(refused(extractor("", "a")), Invalid::Name { .. }));
+        assert!(matches!(
+            refused(extractor("1a", "a")),
+            Invalid::Name { .. }
+        ));
+        assert!(matches!(
+            refused(extractor("a b", "a")),
+            Invalid::Name { .. }
+        ));
+        assert!(matches!(
+            refused(extractor(&"a".repeat(65), "a")),
+            Invalid::Name { .. }
+        ));
+        assert!(matches!(
+            refused(extractor("E-Mail", "a")),
+            Invalid::Reserved { .. }
+        ));
+        assert!(matches!(
+            refused(extractor("result", "a")),
+            Invalid::Reserved { .. }
+        ));
+        let nothing = Extractor {
+            name: "x".into(),
+            ..Extractor::default()
+        };
+        assert!(matches!(refused(nothing), Invalid::Empty { .. }));
+        let mapping = FieldMapping {
+            field: "ticket".into(),
+            aliases: vec![],
+        };
+        assert!(matches!(
+            ExtractorSet::new(&[], &[mapping]),
+            Err(Invalid::NoAliases { .. })
+        ));
+    }
+}

@@ -1,0 +1,187 @@
+//! From what was found in a step, or not, to what the reply says.
+
+use super::field::{Found, Hit};
+use super::resolution::{Reason, Resolution, Strategy};
+use super::step::StepData;
+use super::{field, nearest};
+use crate::steps::extract::{ExtractorSet, Type};
+use crate::steps::words;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How much of an error a sentence tells, in characters.
+const ERROR_CHARS_MAX: usize = 200;
+
+/// A value and where it comes from, or why there is none.
+pub(super) enum Outcome {
+    /// There is one.
+    Value(Answer),
+    /// There is none.
+    Nothing(Refusal),
+}
+
+/// A value and where it comes from.
+pub(super) struct Answer {
+    step: Arc<StepData>,
+    strategy: Strategy,
+    /// The type whose extractor found it.
+    of: Option<String>,
+    /// The value, and the others when they are wanted.
+    values: Vec<Value>,
+}
+
+/// Why there is no value.
+pub(super) struct Refusal {
+    step: Option<Arc<StepData>>,
+    reason: Reason,
+    message: String,
+    nearest: Vec<String>,
+}
+
+impl Outcome {
+    /// A value that is not a field.
+    pub(super) fn value(step: Arc<StepData>, strategy: Strategy, value: Value) -> Outcome {
+        Outcome::Value(Answer {
+            step,
+            strategy,
+            of: None,
+            values: vec![value],
+        })
+    }
+
+    /// The values a strategy hit; `all` of them or the first.
+    pub(super) fn hit(step: Arc<StepData>, hit: &Hit, set: &ExtractorSet, all: bool) -> Outcome {
+        let of = match &hit.found {
+            Found::Forms(of, _) | Found::Extracts(of) => Some(set.name_of(*of).to_owned()),
+            Found::Fields(_) => None,
+        };
+        let values = field::values(&step, &hit.found, all);
+        Outcome::Value(Answer {
+            step,
+            strategy: hit.strategy,
+            of,
+            values,
+        })
+    }
+
+    /// No value, for a reason that is no particular step's.
+    pub(super) fn nothing(reason: Reason, message: String) -> Outcome {
+        Outcome::Nothing(Refusal {
+            step: None,
+            reason,
+            message,
+            nearest: Vec::new(),
+        })
+    }
+
+    /// No step of this number.
+    pub(super) fn not_found(step: u32, newest: u32) -> Outcome {
+        let known = match newest {
+            0 => "the session has no steps yet".to_owned(),
+            newest => format!("the newest step is {newest}"),
+        };
+        Outcome::nothing(
+            Reason::StepNotFound,
+            format!("step {step} not found: {known}"),
+        )
+    }
+
+    /// Why a step has no such value.
+    pub(super) fn missing(
+        step: Arc<StepData>,
+        field: &str,
+        of: Option<Type>,
+        set: &ExtractorSet,
+    ) -> Outcome {
+        let number = step.step;
+        let (reason, message, nearest) = if !step.success {
+            let error = step.error.as_deref().unwrap_or(&step.raw);
+            let error = words::first_chars(error.trim(), ERROR_CHARS_MAX);
+            let message = format!("step {number} failed: {error}");
+            (Reason::StepFailed, message, nearest::nearest(&step, field))
+        } else if let Some(of) = of {
+            let message = format!("no {} found in step {number}", plural(of, set));
+            (Reason::TypeMismatch, message, Vec::new())
+        } else {
+            let nearest = nearest::nearest(&step, field);
+            let instead = match nearest.as_slice() {
+                [] => "it has no fields".to_owned(),
+                names => format!("nearest are {}", names.join(", ")),
+            };
+            let message = format!("field not found: step {number} has no `{field}`; {instead}");
+            (Reason::FieldNotFound, message, nearest)
+        };
+        Outcome::Nothing(Refusal {
+            step: Some(step),
+            reason,
+            message,
+            nearest,
+        })
+    }
+
+    /// The reply to `name`; with all values, if they are wanted.
+    pub(super) fn named(self, name: &str, all: bool) -> Resolution {
+        let name = name.to_owned();
+        match self {
+            Outcome::Value(Answer {
+                step,
+                strategy,
+                of,
+                values,
+            }) => {
+                let value = values.first().cloned().unwrap_or_default();
+                Resolution {
+                    name,
+                    type_name: of.unwrap_or_else(|| json_type(&value).to_owned()),
+                    value,
+                    strategy: Some(strategy),
+                    step: Some(step.step),
+                    attempt: Some(step.attempt),
+                    position: Some(step.position),
+                    values: all.then_some(values),
+                    ..Resolution::default()
+                }
+            }
+            Outcome::Nothing(Refusal {
+                step,
+                reason,
+                message,
+                nearest,
+            }) => Resolution {
+                name,
+                step: step.as_ref().map(|step| step.step),
+                attempt: step.as_ref().map(|step| step.attempt),
+                position: step.as_ref().map(|step| step.position),
+                reason: Some(reason),
+                message: Some(message),
+                nearest,
+                ..Resolution::default()
+            },
+        }
+    }
+}
+
+/// The name of a value's JSON type.
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A type's name in a sentence about several values.
+fn plural(of: Type, set: &ExtractorSet) -> String {
+    match of {
+        Type::Id => "IDs".to_owned(),
+        Type::Date => "dates".to_owned(),
+        Type::Number => "numbers".to_owned(),
+        Type::Json => "JSON".to_owned(),
+        Type::Url => "URLs".to_owned(),
+        Type::Email => "emails".to_owned(),
+        Type::Custom(_) => format!("values of type {}", set.name_of(of)),
+    }
+}

@@ -1,0 +1,20 @@
+//! Stored bytes: records and events of arbitrary content never panic, whatever a damaged disk holds.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lored::log::{codec, decode_record};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(slices) = decode_record(bytes) {
+        for slice in slices {
+            let _ = codec::decode_event(slice);
+        }
+    }
+    if let Ok(event) = codec::decode_event(bytes) {
+        let mut out = Vec::new();
+        codec::encode_event(&event, &mut out);
+        let again = codec::decode_event(&out).expect("what was encoded decodes");
+        assert_eq!(event, again);
+    }
+    let _ = codec::to_json(bytes);
+});
