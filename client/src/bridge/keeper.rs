@@ -16,7 +16,7 @@ use crate::connection::Error;
 use crate::start;
 
 /// The first and the longest pause between attempts to reach a daemon.
-const PAUSE_MIN: Duration = Duration::from_millis(20);
+const PAUSE_MIN: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// How the daemon is connected.
@@ -123,15 +123,20 @@ impl<W: Write + Send + 'static> Keeper<W> {
             Event::Dialled(Ok(stream)) => self.connected(stream)?,
             Event::Dialled(Err(error)) => self.not_connected(error, now)?,
             Event::Answered { id, failed } => {
+                // Only a daemon that answers is worth coming back to at once.
+                self.pause = PAUSE_MIN;
                 let bytes = self.held.answered(&id, failed);
                 self.budget.release(bytes);
             }
             Event::Closed => {
-                self.link = Link::Down { retry: now };
+                self.link = Link::Down {
+                    retry: now + self.pause,
+                };
+                self.pause = (self.pause * 2).min(PAUSE_MAX);
                 for poison in self.held.lost(now) {
                     let id = poison.id.unwrap_or_default();
                     self.budget.release(poison.line.len());
-                    let message = "the daemon ended each time that it worked on this call";
+                    let message = "the daemon ended each time that it had this call";
                     let hint = "its log says why: lored.log in the state folder";
                     self.output
                         .message(answers::unreachable(&id, message, Some(hint)))?;
@@ -169,7 +174,6 @@ impl<W: Write + Send + 'static> Keeper<W> {
     }
 
     fn connected(&mut self, mut stream: UnixStream) -> io::Result<()> {
-        self.pause = PAUSE_MIN;
         self.failure = None;
         let preamble = self.held.preamble();
         let reader = stream.try_clone()?;

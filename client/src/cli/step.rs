@@ -175,7 +175,12 @@ impl Record {
                 let _ = write!(text, ", attempt {}", reply.attempt);
             }
             let _ = writeln!(text, " (position {})", reply.position);
-            for (kind, count) in reply.extracted.iter().flatten() {
+            for (kind, count) in reply
+                .extracted
+                .iter()
+                .flatten()
+                .filter(|(_, count)| **count > 0)
+            {
                 let _ = writeln!(text, "  {}: {count}", shown(kind, 40));
             }
             (text, End::Good)
@@ -252,7 +257,11 @@ fn show(step: &GetStepReply) -> (String, End) {
     };
     push("purpose", &step.purpose);
     push("error", &step.error);
-    for (kind, values) in &step.extracted {
+    for (kind, values) in step
+        .extracted
+        .iter()
+        .filter(|(_, values)| !values.is_empty())
+    {
         let listed: Vec<_> = values.iter().map(plain).collect();
         rows.push([shown(kind, 40), shown(&listed.join(", "), 200)]);
     }
@@ -275,15 +284,7 @@ fn resolution_line(resolution: &Resolution) -> String {
     let name = shown(&resolution.name, 80);
     if resolution.reason.is_some() {
         let message = resolution.message.as_deref().unwrap_or("no value");
-        let mut line = format!("{name} has no value: {}", shown(message, 0));
-        if !resolution.nearest.is_empty() {
-            let _ = write!(
-                line,
-                " (near: {})",
-                shown(&resolution.nearest.join(", "), 200)
-            );
-        }
-        return line;
+        return format!("{name} has no value: {}", shown(message, 0));
     }
     match &resolution.values {
         Some(values) => {

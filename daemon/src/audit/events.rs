@@ -16,6 +16,8 @@ use crate::store::Error;
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 1000;
+/// Events in a page that is read without a thread of its own.
+const QUICK_MAX: u64 = 20;
 /// A page ends once its payloads are larger than this, in bytes: a model's reply stays readable.
 const PAGE_BYTES: usize = 64 * 1024;
 /// Events looked at for one page; filters that match rarely get a `next` instead of a long wait.
@@ -40,10 +42,22 @@ impl Op for ReadEvents {
     ) -> Result<ReadEventsReply, Refusal> {
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
+        if is_quick(&args) {
+            return page(&published, &args, durable);
+        }
         tokio::task::spawn_blocking(move || page(&published, &args, durable))
             .await
             .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?
     }
+}
+
+/// A small page without filters is read on the event loop: a thread hop would cost more.
+fn is_quick(args: &ReadEventsArgs) -> bool {
+    args.limit.is_some_and(|limit| limit <= QUICK_MAX)
+        && args.project.is_none()
+        && args.agent.is_none()
+        && args.kinds.is_empty()
+        && args.session.is_none()
 }
 
 fn page(

@@ -1,8 +1,9 @@
 //! A session's steps as variables see them: read from the log on first use, kept in the cache.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use super::event::{StepRecorded, decode_step};
+use super::event::{StepRecorded, Text, decode_step};
 use super::extract::{Extractor, ExtractorSet, FieldMapping};
 use super::resolve::{History, StepData};
 use super::view::{self, Attempt};
@@ -18,6 +19,42 @@ const STEP_BYTES: usize = 1024;
 /// What parsed and extracted data costs, per byte of result.
 const PARSED_FACTOR: usize = 8;
 
+/// What is derived from results on the event loop in one call, in bytes of result; more goes to a
+/// thread for blocking work. A small read saves two thread hops this way.
+const INLINE_BYTES_MAX: usize = 16 * 1024;
+
+/// Where the reading is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Where nothing may take long.
+    EventLoop,
+    /// On a thread for blocking work.
+    Thread,
+}
+
+/// Why a step was not read.
+#[derive(Debug)]
+pub enum Unread {
+    /// It cannot be.
+    Fault(Error),
+    /// The caller is told.
+    Refused(Refusal),
+    /// It would take longer than the event loop may be held up.
+    TooLong,
+}
+
+impl From<Error> for Unread {
+    fn from(error: Error) -> Self {
+        Self::Fault(error)
+    }
+}
+
+impl From<Refusal> for Unread {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 /// The steps of one session in one state.
 pub struct SessionSteps<'c> {
     /// Blobs and cache.
@@ -28,6 +65,8 @@ pub struct SessionSteps<'c> {
     pub session: &'c str,
     /// The extractors that reach it.
     pub set: Arc<ExtractorSet>,
+    /// Bytes of results that may still be derived from; `None` off the event loop.
+    left: Cell<Option<usize>>,
 }
 
 impl<'c> SessionSteps<'c> {
@@ -35,36 +74,57 @@ impl<'c> SessionSteps<'c> {
     ///
     /// # Errors
     /// When the registrations cannot be read.
-    pub fn of(cx: &'c Context, state: &'c State, session: &'c str) -> Result<Self, Refusal> {
+    pub fn of(
+        cx: &'c Context,
+        state: &'c State,
+        session: &'c str,
+        on: On,
+    ) -> Result<Self, Refusal> {
         Ok(Self {
             set: set_of(cx, state, session)?,
             cx,
             state,
             session,
+            left: Cell::new(match on {
+                On::EventLoop => Some(INLINE_BYTES_MAX),
+                On::Thread => None,
+            }),
         })
     }
 
     /// One attempt, with what is derived from it.
     ///
     /// # Errors
-    /// When the event or its blob cannot be read.
-    pub fn data(&self, attempt: &Attempt) -> Result<Arc<StepData>, Error> {
+    /// When the event or its blob cannot be read, or not on the event loop.
+    pub fn data(&self, attempt: &Attempt) -> Result<Arc<StepData>, Unread> {
         let key = (attempt.position, Hash(self.set.hash()));
         if let Some(data) = self.cx.cache.get::<StepData>(&key) {
             return Ok(data);
         }
         let event = self.event(attempt)?;
         let (_, body) = decode_step(&event)?;
+        self.afford(&body)?;
         let data = Arc::new(self.derive(attempt, body)?);
         let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len();
         self.cx.cache.put(key, Arc::clone(&data), bytes);
         Ok(data)
     }
 
+    /// On the event loop, takes the cost of a result from what is left.
+    fn afford(&self, body: &StepRecorded) -> Result<(), Unread> {
+        if let Some(left) = self.left.get() {
+            let bytes = body.result.as_ref().map_or(0, Text::bytes);
+            let left = usize::try_from(bytes)
+                .ok()
+                .and_then(|bytes| left.checked_sub(bytes.max(256)))
+                .ok_or(Unread::TooLong)?;
+            self.left.set(Some(left));
+        }
+        Ok(())
+    }
+
     fn derive(&self, attempt: &Attempt, body: StepRecorded) -> Result<StepData, Error> {
-        let read = |text: Option<super::event::Text>| {
-            text.map(|text| text.read(&self.cx.blobs)).transpose()
-        };
+        let read = |text: Option<Text>| text.map(|text| text.read(&self.cx.blobs)).transpose();
         let raw = read(body.result)?.unwrap_or_default();
         let error = read(body.error)?;
         Ok(StepData::new(
@@ -77,13 +137,6 @@ impl<'c> SessionSteps<'c> {
         .with_outcome(attempt.success, error))
     }
 
-    /// Whether an attempt's data is at hand, so that reading it costs microseconds.
-    #[must_use]
-    pub fn is_cached(&self, attempt: &Attempt) -> bool {
-        let key = (attempt.position, Hash(self.set.hash()));
-        self.cx.cache.get::<StepData>(&key).is_some()
-    }
-
     /// The event of an attempt.
     ///
     /// # Errors
@@ -94,13 +147,13 @@ impl<'c> SessionSteps<'c> {
 }
 
 impl History for SessionSteps<'_> {
-    type Error = Error;
+    type Error = Unread;
 
-    fn last(&self) -> Result<Option<u32>, Error> {
-        view::last_before(self.state, self.session, u32::MAX)
+    fn last(&self) -> Result<Option<u32>, Unread> {
+        Ok(view::last_before(self.state, self.session, u32::MAX)?)
     }
 
-    fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Error> {
+    fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Unread> {
         view::answering(self.state, self.session, step)?
             .map(|answering| self.data(&answering.attempt))
             .transpose()

@@ -176,4 +176,6 @@ impl Forms {
 }
 
 #[cfg(test)]
+mod shapes;
+#[cfg(test)]
 mod tests;

@@ -25,24 +25,23 @@ pub(super) fn mined(parsed: &Parsed) -> (Vec<Span>, Option<u64>) {
     let mut left = MINED_BYTES_MAX;
     for document in parsed.documents() {
         let Span { mut start, end } = document.mined;
-        let inside = files
-            .iter()
-            .filter(|file| file.start >= document.mined.start && file.end <= end);
-        for piece_end in inside.clone().map(|file| file.start).chain([end]) {
-            let cut = words::floor_boundary(text, (start as usize).saturating_add(left)) as u32;
-            if piece_end > cut {
-                spans.push(Span { start, end: cut });
+        let first = files.partition_point(|file| file.start < start);
+        let inside = files.iter().skip(first).take_while(|file| file.end <= end);
+        for gap in inside.copied().chain([Span { start: end, end }]) {
+            let limit = (start as usize).saturating_add(left);
+            if gap.start as usize > limit {
+                let limit = words::floor_boundary(text, limit) as u32;
+                spans.push(Span { start, end: limit });
                 return (spans, Some(MINED_BYTES_MAX as u64));
             }
-            if piece_end > start {
+            if gap.start > start {
                 spans.push(Span {
                     start,
-                    end: piece_end,
+                    end: gap.start,
                 });
-                left -= (piece_end - start) as usize;
+                left -= (gap.start - start) as usize;
             }
-            let file = inside.clone().find(|file| file.start == piece_end);
-            start = file.map_or(piece_end, |file| file.end.max(start));
+            start = gap.end.max(start);
         }
     }
     (spans, None)
@@ -98,6 +97,12 @@ impl<'a> Search<'a> {
                 self.fields(&mut values, |key| set.is_field_of(of, key), is_date);
             }
             Type::Number => {
+                values.expect(
+                    self.pieces
+                        .iter()
+                        .map(|(_, forms)| forms.numbers.len())
+                        .sum(),
+                );
                 for (span, range) in self.finds(|forms| &forms.numbers) {
                     values.add_number(span, range);
                 }
@@ -204,6 +209,12 @@ impl<'a> Values<'a> {
             list: Vec::new(),
             seen: HashSet::new(),
         }
+    }
+
+    /// Makes room for about `count` values at once.
+    fn expect(&mut self, count: usize) {
+        self.list.reserve(count);
+        self.seen.reserve(count);
     }
 
     fn add(&mut self, span: Span, form: impl FnOnce(&str) -> Form) {

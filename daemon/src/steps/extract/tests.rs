@@ -179,6 +179,14 @@ fn a_value_is_checked_against_a_type() {
     assert_eq!(find(Type::Url, "12345"), None);
 }
 
+#[test]
+fn many_pictures_cost_no_more_than_their_length() {
+    let picture = "A".repeat(300);
+    let raw =
+        json!({"structuredContent": {"pictures": vec![picture; 3_000], "id": 4321}}).to_string();
+    assert_eq!(found(&raw, "id"), [json!(4321)]);
+}
+
 proptest! {
     /// Extraction is a function of the result: computed again it gives equal bytes, and offsets lie in the raw text.
     #[test]

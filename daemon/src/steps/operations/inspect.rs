@@ -8,12 +8,12 @@ use lore::protocol::steps::{
 };
 use serde_json::Value;
 
-use super::{Read, Reading, blocking};
+use super::{Read, Reading, blocking, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Op};
 use crate::steps::event::decode_step;
-use crate::steps::history::SessionSteps;
+use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::{self, Answering, Attempt};
 
 const LIMIT_DEFAULT: u64 = 50;
@@ -44,12 +44,7 @@ impl Op for GetStep {
         };
         let read = reading.open(cx, caller).await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
-        let is_cached = SessionSteps::of(&read.cx, &read.state, &read.session)?.is_cached(&attempt);
-        if is_cached {
-            show(&read, &answering, &attempt)
-        } else {
-            blocking(move || show(&read, &answering, &attempt)).await
-        }
+        quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await
     }
 }
 
@@ -78,8 +73,13 @@ fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Atte
     }
 }
 
-fn show(read: &Read, answering: &Answering, attempt: &Attempt) -> Result<GetStepReply, Refusal> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+fn show(
+    read: &Read,
+    on: On,
+    answering: &Answering,
+    attempt: &Attempt,
+) -> Result<GetStepReply, Unread> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let event = steps.event(attempt)?;
     let (_, body) = decode_step(&event)?;
     let data = steps.data(attempt)?;

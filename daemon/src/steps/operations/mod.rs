@@ -13,6 +13,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context, Operation};
 use crate::sessions::Wish;
 use crate::state::State;
+use crate::steps::history::{On, Unread};
 
 /// The lines.
 pub const OPERATIONS: &[Operation] = &[
@@ -76,6 +77,26 @@ impl Read {
     fn durable(&self) -> bool {
         self.cx.engine.is_durable()
     }
+}
+
+/// Tries a read on the event loop; when it would take too long there, does it on a thread.
+async fn quick_or_blocking<T: Send + 'static>(
+    read: Read,
+    answer: impl Fn(&Read, On) -> Result<T, Unread> + Send + 'static,
+) -> Result<T, Refusal> {
+    match answer(&read, On::EventLoop) {
+        Err(Unread::TooLong) => blocking(move || told(answer(&read, On::Thread))).await,
+        answered => told(answered),
+    }
+}
+
+fn told<T>(answered: Result<T, Unread>) -> Result<T, Refusal> {
+    answered.map_err(|unread| match unread {
+        Unread::Fault(error) => error.into(),
+        Unread::Refused(refusal) => refusal,
+        // Nothing is too long on a thread.
+        Unread::TooLong => Refusal::new(Code::Internal, "a read gave up on a thread of its own"),
+    })
 }
 
 /// Runs what takes long off the event loop.

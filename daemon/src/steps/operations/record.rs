@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
 
-use super::{blocking, wish};
+use super::{blocking, told, wish};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
@@ -14,7 +14,7 @@ use crate::sessions::{Choice, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
 use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_step};
-use crate::steps::history::SessionSteps;
+use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::Attempt;
 use crate::steps::{parse, trail};
 use crate::store::PendingBlob;
@@ -168,7 +168,7 @@ async fn reply(
         let state = State::live(&cx, Some(event.position())).await?;
         let name = reply.session.as_str().to_owned();
         let (step, attempt) = (numbered.step, numbered.attempt);
-        let found = blocking(move || found_in(&cx, &state, &name, step, attempt)).await?;
+        let found = blocking(move || told(found_in(&cx, &state, &name, step, attempt))).await?;
         if explain && let Some((counts, warning)) = found {
             reply.extracted = Some(counts);
             reply.warnings.extend(warning);
@@ -185,8 +185,8 @@ fn found_in(
     session: &str,
     step: u32,
     attempt: u32,
-) -> Result<Option<Found>, Refusal> {
-    let steps = SessionSteps::of(cx, state, session)?;
+) -> Result<Option<Found>, Unread> {
+    let steps = SessionSteps::of(cx, state, session, On::Thread)?;
     let Some(attempt) = crate::steps::view::attempt(state, session, step, attempt)? else {
         return Ok(None);
     };

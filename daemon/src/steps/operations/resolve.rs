@@ -10,10 +10,10 @@ use lore::protocol::steps::{
 };
 use serde_json::{Map, Value};
 
-use super::{Read, Reading, blocking};
+use super::{Read, Reading, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op};
-use crate::steps::history::SessionSteps;
+use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
 
@@ -54,17 +54,21 @@ impl Op for ResolveVariables {
         let all = args.all == Some(true);
         let names = args.names;
         let read = reading.open(cx, caller).await?;
-        blocking(move || variables(&read, &names, current_step, all)).await
+        quick_or_blocking(read, move |read, on| {
+            variables(read, on, &names, current_step, all)
+        })
+        .await
     }
 }
 
 fn variables(
     read: &Read,
+    on: On,
     names: &[String],
     current_step: Option<u32>,
     all_values: bool,
-) -> Result<ResolveVariablesReply, Refusal> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+) -> Result<ResolveVariablesReply, Unread> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
@@ -111,17 +115,21 @@ impl Op for ResolveParameters {
         };
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
         let read = reading.open(cx, caller).await?;
-        blocking(move || parameters(&read, &template, &defaults, current_step)).await
+        quick_or_blocking(read, move |read, on| {
+            parameters(read, on, &template, &defaults, current_step)
+        })
+        .await
     }
 }
 
 fn parameters(
     read: &Read,
+    on: On,
     template: &Value,
     defaults: &Map<String, Value>,
     current_step: Option<u32>,
-) -> Result<ResolveParametersReply, Refusal> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session)?;
+) -> Result<ResolveParametersReply, Unread> {
+    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
