@@ -73,59 +73,69 @@ struct File {
     limits: LimitsTable,
 }
 
-macro_rules! table {
-    ($(#[$doc:meta])* $name:ident { $($key:ident),* $(,)? }) => {
+const MIB: u64 = 1 << 20;
+
+/// Declares a section of the file once: each key, the setting it goes to, its range.
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident $section:literal $target:ty {
+        $($key:ident => $first:ident$(.$more:ident)*, $least:expr, $most:expr;)*
+    }) => {
         $(#[$doc])*
         #[derive(Debug, Default, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         struct $name { $($key: Option<u64>),* }
+
+        impl $name {
+            const KEYS: &[&str] = &[$(concat!($section, ".", stringify!($key))),*];
+
+            fn apply(&self, settings: &mut $target) -> Result<(), Error> {
+                $(set(&mut settings.$first$(.$more)*, stringify!($key), self.$key, $least, $most)?;)*
+                Ok(())
+            }
+        }
     };
 }
 
-table! {
-    /// `[engine]`
-    EngineTable {
-        queue_bytes_max, group_commands_max, group_bytes_max, linger_us_max, disk_free_bytes_min,
-        reserve_bytes, settle_idle_ms, memtable_bytes_max, journal_bytes_max,
-        write_buffer_bytes_max, block_cache_bytes, cache_bytes_max,
+section! {
+    /// `[engine]`: how the engine works.
+    EngineTable "engine" Config {
+        queue_bytes_max => engine.queue_bytes_max, MIB, 4096 * MIB;
+        group_commands_max => engine.group_commands_max, 1, 65_536;
+        group_bytes_max => engine.group_bytes_max, 1024, 64 * MIB;
+        linger_us_max => engine.linger_us_max, 0, 1_000_000;
+        disk_free_bytes_min => engine.disk_free_bytes_min, 0, u64::MAX;
+        reserve_bytes => engine.reserve_bytes, 0, 1024 * MIB;
+        settle_idle_ms => engine.settle_idle_ms, 100, 86_400_000;
+        memtable_bytes_max => engine.store.memtable_bytes_max, MIB, 1024 * MIB;
+        journal_bytes_max => engine.store.journal_bytes_max, 64 * MIB, 8192 * MIB;
+        write_buffer_bytes_max => engine.store.write_buffer_bytes_max, MIB, 8192 * MIB;
+        block_cache_bytes => engine.store.cache_bytes, 0, 65_536 * MIB;
+        cache_bytes_max => cache_bytes_max, 0, 65_536 * MIB;
     }
 }
-table! {
-    /// `[limits]`
-    LimitsTable {
-        frame_bytes_max, calls_in_flight_max, bytes_in_flight_max, bytes_in_flight_total_max,
-        connections_max, hello_ms_max, frame_ms_max, write_ms_max, drain_ms_max,
+
+section! {
+    /// `[limits]`: what a peer may use.
+    LimitsTable "limits" Config {
+        frame_bytes_max => limits.frame_bytes_max, 64 << 10, 64 * MIB;
+        calls_in_flight_max => limits.calls_in_flight_max, 1, 65_536;
+        bytes_in_flight_max => limits.bytes_in_flight_max, 64 << 10, 4096 * MIB;
+        bytes_in_flight_total_max => limits.bytes_in_flight_total_max, MIB, 65_536 * MIB;
+        connections_max => limits.connections_max, 1, 65_536;
+        hello_ms_max => limits.hello_ms_max, 10, 600_000;
+        frame_ms_max => limits.frame_ms_max, 10, 600_000;
+        write_ms_max => limits.write_ms_max, 10, 600_000;
+        writes_per_second_max => limits.writes_per_second_max, 1, 1_000_000_000;
+        drain_ms_max => limits.drain_ms_max, 0, 600_000;
     }
 }
 
 /// Every key of the file, as `section.key`: a public surface, so a test holds it.
-pub const KEYS: &[&str] = &[
-    "durability",
-    "log",
-    "engine.queue_bytes_max",
-    "engine.group_commands_max",
-    "engine.group_bytes_max",
-    "engine.linger_us_max",
-    "engine.disk_free_bytes_min",
-    "engine.reserve_bytes",
-    "engine.settle_idle_ms",
-    "engine.memtable_bytes_max",
-    "engine.journal_bytes_max",
-    "engine.write_buffer_bytes_max",
-    "engine.block_cache_bytes",
-    "engine.cache_bytes_max",
-    "limits.frame_bytes_max",
-    "limits.calls_in_flight_max",
-    "limits.bytes_in_flight_max",
-    "limits.bytes_in_flight_total_max",
-    "limits.connections_max",
-    "limits.hello_ms_max",
-    "limits.frame_ms_max",
-    "limits.write_ms_max",
-    "limits.drain_ms_max",
-];
-
-const MIB: u64 = 1 << 20;
+#[must_use]
+pub fn keys() -> Vec<&'static str> {
+    let top = ["durability", "log"];
+    [&top, EngineTable::KEYS, LimitsTable::KEYS].concat()
+}
 
 fn set<T: TryFrom<u64>>(
     into: &mut T,
@@ -190,166 +200,9 @@ impl Config {
         if let Some(log) = file.log {
             config.log = log;
         }
-        config.set_engine(&file.engine)?;
-        config.set_limits(&file.limits)?;
+        file.engine.apply(&mut config)?;
+        file.limits.apply(&mut config)?;
         Ok(config)
-    }
-
-    fn set_engine(&mut self, table: &EngineTable) -> Result<(), Error> {
-        let e = &mut self.engine;
-        let t = table;
-        set(
-            &mut e.queue_bytes_max,
-            "queue_bytes_max",
-            t.queue_bytes_max,
-            MIB,
-            4096 * MIB,
-        )?;
-        set(
-            &mut e.group_commands_max,
-            "group_commands_max",
-            t.group_commands_max,
-            1,
-            65_536,
-        )?;
-        set(
-            &mut e.group_bytes_max,
-            "group_bytes_max",
-            t.group_bytes_max,
-            1024,
-            64 * MIB,
-        )?;
-        set(
-            &mut e.linger_us_max,
-            "linger_us_max",
-            t.linger_us_max,
-            0,
-            1_000_000,
-        )?;
-        set(
-            &mut e.disk_free_bytes_min,
-            "disk_free_bytes_min",
-            t.disk_free_bytes_min,
-            0,
-            u64::MAX,
-        )?;
-        set(
-            &mut e.reserve_bytes,
-            "reserve_bytes",
-            t.reserve_bytes,
-            0,
-            1024 * MIB,
-        )?;
-        set(
-            &mut e.settle_idle_ms,
-            "settle_idle_ms",
-            t.settle_idle_ms,
-            100,
-            86_400_000,
-        )?;
-        let s = &mut e.store;
-        set(
-            &mut s.memtable_bytes_max,
-            "memtable_bytes_max",
-            t.memtable_bytes_max,
-            MIB,
-            1024 * MIB,
-        )?;
-        set(
-            &mut s.journal_bytes_max,
-            "journal_bytes_max",
-            t.journal_bytes_max,
-            64 * MIB,
-            8192 * MIB,
-        )?;
-        set(
-            &mut s.write_buffer_bytes_max,
-            "write_buffer_bytes_max",
-            t.write_buffer_bytes_max,
-            MIB,
-            8192 * MIB,
-        )?;
-        set(
-            &mut s.cache_bytes,
-            "block_cache_bytes",
-            t.block_cache_bytes,
-            0,
-            65_536 * MIB,
-        )?;
-        set(
-            &mut self.cache_bytes_max,
-            "cache_bytes_max",
-            t.cache_bytes_max,
-            0,
-            65_536 * MIB,
-        )
-    }
-
-    fn set_limits(&mut self, t: &LimitsTable) -> Result<(), Error> {
-        let l = &mut self.limits;
-        set(
-            &mut l.frame_bytes_max,
-            "frame_bytes_max",
-            t.frame_bytes_max,
-            64 << 10,
-            64 * MIB,
-        )?;
-        set(
-            &mut l.calls_in_flight_max,
-            "calls_in_flight_max",
-            t.calls_in_flight_max,
-            1,
-            65_536,
-        )?;
-        set(
-            &mut l.bytes_in_flight_max,
-            "bytes_in_flight_max",
-            t.bytes_in_flight_max,
-            64 << 10,
-            4096 * MIB,
-        )?;
-        set(
-            &mut l.bytes_in_flight_total_max,
-            "bytes_in_flight_total_max",
-            t.bytes_in_flight_total_max,
-            MIB,
-            65_536 * MIB,
-        )?;
-        set(
-            &mut l.connections_max,
-            "connections_max",
-            t.connections_max,
-            1,
-            65_536,
-        )?;
-        set(
-            &mut l.hello_ms_max,
-            "hello_ms_max",
-            t.hello_ms_max,
-            10,
-            600_000,
-        )?;
-        set(
-            &mut l.frame_ms_max,
-            "frame_ms_max",
-            t.frame_ms_max,
-            10,
-            600_000,
-        )?;
-        set(
-            &mut l.write_ms_max,
-            "write_ms_max",
-            t.write_ms_max,
-            10,
-            600_000,
-        )?;
-        set(
-            &mut l.drain_ms_max,
-            "drain_ms_max",
-            t.drain_ms_max,
-            0,
-            600_000,
-        )
     }
 }
 
@@ -362,10 +215,10 @@ mod tests {
         Config::parse(text, Path::new("config.toml"))
     }
 
-    /// Every key named in [`KEYS`] is taken, and a value out of range says the range.
+    /// Every key of [`keys`] is taken, and a value out of range says the range.
     #[test]
     fn every_key_is_taken() {
-        for key in KEYS {
+        for key in keys() {
             let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
             let value = match name {
                 "durability" => "\"relaxed\"",

@@ -8,9 +8,9 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, AsOf, Position};
@@ -62,7 +62,7 @@ pub struct Context {
 }
 
 /// Who calls, as the connection knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Caller {
     /// Uid from the socket; agent and program as they named themselves.
     pub actor: Arc<Actor>,
@@ -70,9 +70,51 @@ pub struct Caller {
     pub project: Option<String>,
     /// The session named when it connected.
     pub session: Option<String>,
+    /// How much this connection may write; without one, as much as it likes.
+    pub quota: Option<Arc<Quota>>,
     /// The idempotency key of a write that names none: the bridge's, so that a line sent again
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
+}
+
+/// How many writes a connection may make in any second.
+#[derive(Debug)]
+pub struct Quota {
+    per_second_max: u32,
+    /// When the current second began, and the writes in it.
+    second: Mutex<(Instant, u32)>,
+}
+
+impl Quota {
+    /// A quota of so many writes a second.
+    #[must_use]
+    pub fn new(per_second_max: u32) -> Self {
+        Self {
+            per_second_max,
+            second: Mutex::new((Instant::now(), 0)),
+        }
+    }
+
+    /// Takes one write from it.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` when this second's are used up.
+    pub fn take(&self) -> Result<(), Refusal> {
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        if second.0.elapsed() >= Duration::from_secs(1) {
+            *second = (Instant::now(), 0);
+        }
+        if second.1 == self.per_second_max {
+            let max = self.per_second_max;
+            return Err(Refusal::new(
+                Code::RateLimited,
+                format!("a connection may write {max} times a second"),
+            )
+            .hint("Wait a second; nothing was recorded."));
+        }
+        second.1 += 1;
+        Ok(())
+    }
 }
 
 /// A capability.
@@ -148,7 +190,13 @@ impl Operation {
     }
 
     /// Calls it. A panic in a handler is an answer, too.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` when the caller's quota is used up, or what the operation refuses.
     pub async fn call(&self, cx: Arc<Context>, caller: Caller, args: Args) -> Answer {
+        if let (Access::Write, Some(quota)) = (self.access, &caller.quota) {
+            quota.take()?;
+        }
         let answer = AssertUnwindSafe((self.handle)(cx, caller, args))
             .catch_unwind()
             .await

@@ -20,7 +20,7 @@ use super::limits::{Budget, Limits, Paid};
 use super::listener::Seat;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, check_agent};
+use crate::operation::{Answer, Caller, Quota, check_agent};
 use crate::projects::project_of;
 
 /// Answers are gathered up to this many bytes before they are written.
@@ -125,9 +125,10 @@ impl Door {
             }
         };
         let hello = frame::decode_hello(&body)?;
-        let caller = caller_of(uid, &hello)
+        let mut caller = caller_of(uid, &hello)
             .await
             .map_err(|refusal| refusal.to_body())?;
+        caller.quota = Some(Arc::new(Quota::new(self.limits.writes_per_second_max)));
         Ok(Some((hello, caller)))
     }
 
@@ -332,6 +333,7 @@ async fn caller_of(uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
         }),
         project,
         session: hello.session.clone(),
+        quota: None,
         default_key: None,
     })
 }

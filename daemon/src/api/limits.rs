@@ -25,6 +25,8 @@ pub struct Limits {
     pub frame_ms_max: u64,
     /// How long an answer may stay unread, in milliseconds.
     pub write_ms_max: u64,
+    /// Writes of one connection in any second.
+    pub writes_per_second_max: u32,
     /// How long calls in flight may take when the daemon stops, in milliseconds.
     pub drain_ms_max: u64,
 }
@@ -40,6 +42,7 @@ impl Default for Limits {
             hello_ms_max: frame::HELLO_MS_MAX,
             frame_ms_max: 30_000,
             write_ms_max: 30_000,
+            writes_per_second_max: 100_000,
             drain_ms_max: 5_000,
         }
     }
