@@ -43,7 +43,8 @@ impl Dispatch {
     }
 }
 
-fn unknown(name: &str) -> Refusal {
+/// What is said about a name that no operation has.
+pub(super) fn unknown(name: &str) -> Refusal {
     let shown: String = name.chars().take(64).collect();
     let hint = match nearest(name, TABLE.keys().copied()) {
         Some(near) => format!("Did you mean `{near}`?"),

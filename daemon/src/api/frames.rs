@@ -303,7 +303,8 @@ fn put_answer(out: &mut Vec<u8>, seat: &Seat, finished: Finished) -> usize {
     finished.bytes
 }
 
-fn busy() -> ErrorBody {
+/// What is said when the memory of all peers is used up.
+pub(super) fn busy() -> ErrorBody {
     ErrorBody::new(
         Code::RateLimited,
         "the daemon holds as many unanswered bytes as it may",

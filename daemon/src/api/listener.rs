@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::frames::{Door, Next};
+use super::mcp;
 
 /// After a failed accept (out of descriptors, say) the next is tried this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -201,8 +202,14 @@ impl Doors {
                     .await?
                 {
                     Next::Closed => Ok(()),
-                    Next::Mcp(..) => Ok(()),
+                    Next::Mcp(caller, bridge) => {
+                        mcp::serve(&self.door, caller, bridge, seat, reader, writer).await
+                    }
                 }
+            }
+            Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
+                let caller = mcp::anonymous(uid);
+                mcp::serve(&self.door, caller, None, seat, reader, writer).await
             }
             Some(other) => {
                 let line = format!(

@@ -8,6 +8,7 @@ mod frame_reader;
 mod frames;
 pub mod limits;
 mod listener;
+mod mcp;
 mod operations;
 pub mod reference;
 

@@ -1,0 +1,252 @@
+//! Lines from a stream, with limits on size, time and memory. Safe to cancel between any two
+//! bytes: what has arrived is kept.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use tokio::time::{Instant, timeout_at};
+
+use crate::api::limits::{Budget, Paid, SMALL_BYTES};
+
+/// A large line is paid for in pieces of this size, in bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+/// What is kept of a line that is not taken, in bytes: enough to find its id.
+pub const HEAD_BYTES: usize = 4 * 1024;
+
+/// What a stream held up to a line break.
+#[derive(Debug)]
+pub enum Line {
+    /// All of it, and the memory it has paid for; small lines have paid nothing.
+    Whole(Vec<u8>, Paid),
+    /// The first [`HEAD_BYTES`] of one over the limit; the rest is skipped as it comes.
+    TooLong(Vec<u8>),
+    /// The same of one for which the memory of all peers does not suffice.
+    Busy(Vec<u8>),
+}
+
+/// Why there is no next line.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The stream failed.
+    Io(io::Error),
+    /// A line did not end in time; its first [`HEAD_BYTES`].
+    Slow(Vec<u8>),
+}
+
+/// Reads one line after the other.
+pub struct LineReader {
+    bytes_max: usize,
+    wait_max: Duration,
+    body: Vec<u8>,
+    paid: Paid,
+    paid_bytes: usize,
+    is_skipping: bool,
+    deadline: Option<Instant>,
+}
+
+enum Piece {
+    Taken,
+    TooLong,
+    Busy,
+}
+
+impl LineReader {
+    /// Lines of at most `bytes_max`, each within `wait_max` from its first byte to its break.
+    #[must_use]
+    pub fn new(bytes_max: usize, wait_max: Duration) -> Self {
+        Self {
+            bytes_max,
+            wait_max,
+            body: Vec::new(),
+            paid: Paid::default(),
+            paid_bytes: 0,
+            is_skipping: false,
+            deadline: None,
+        }
+    }
+
+    /// The next line, without its break; `None` at the end of the stream. A last line needs none.
+    ///
+    /// # Errors
+    /// [`ReadError`]; nothing more can be read then.
+    pub async fn next<R: AsyncBufRead + Unpin>(
+        &mut self,
+        reader: &mut R,
+        budget: &Budget,
+    ) -> Result<Option<Line>, ReadError> {
+        loop {
+            let arrived = match self.deadline {
+                // Between lines a peer may be silent for as long as it likes.
+                None => reader.fill_buf().await,
+                Some(deadline) => match timeout_at(deadline, reader.fill_buf()).await {
+                    Ok(arrived) => arrived,
+                    Err(_) => return Err(ReadError::Slow(self.give_up())),
+                },
+            }
+            .map_err(ReadError::Io)?;
+            if arrived.is_empty() {
+                let is_left = !self.body.is_empty();
+                return Ok(is_left.then(|| self.finish()));
+            }
+            self.deadline
+                .get_or_insert_with(|| Instant::now() + self.wait_max);
+            let end = arrived.iter().position(|byte| *byte == b'\n');
+            let (piece, _) = arrived.split_at(end.unwrap_or(arrived.len()));
+            let taken = self.take(piece, budget);
+            let used = piece.len() + usize::from(end.is_some());
+            reader.consume(used);
+            match taken {
+                Piece::Taken => {
+                    if end.is_some() && !std::mem::take(&mut self.is_skipping) {
+                        return Ok(Some(self.finish()));
+                    }
+                }
+                Piece::TooLong => return Ok(Some(Line::TooLong(self.skip(end)))),
+                Piece::Busy => return Ok(Some(Line::Busy(self.skip(end)))),
+            }
+            if end.is_some() {
+                self.deadline = None;
+            }
+        }
+    }
+
+    fn take(&mut self, piece: &[u8], budget: &Budget) -> Piece {
+        if self.is_skipping {
+            return Piece::Taken;
+        }
+        let length = self.body.len() + piece.len();
+        if length > self.bytes_max {
+            self.keep_head(piece);
+            return Piece::TooLong;
+        }
+        if length > SMALL_BYTES {
+            while self.paid_bytes < length {
+                if !budget.large(&mut self.paid, PIECE_BYTES) {
+                    self.keep_head(piece);
+                    return Piece::Busy;
+                }
+                self.paid_bytes += PIECE_BYTES;
+            }
+        }
+        // Grows with what has arrived.
+        self.body.extend_from_slice(piece);
+        Piece::Taken
+    }
+
+    fn keep_head(&mut self, piece: &[u8]) {
+        let room = HEAD_BYTES.saturating_sub(self.body.len());
+        self.body
+            .extend_from_slice(piece.get(..room).unwrap_or(piece));
+    }
+
+    /// Lets go of a line of which more may come; its head.
+    fn skip(&mut self, end: Option<usize>) -> Vec<u8> {
+        self.is_skipping = end.is_none();
+        let deadline = self.deadline;
+        let head = self.give_up();
+        self.deadline = deadline.filter(|_| end.is_none());
+        head
+    }
+
+    fn give_up(&mut self) -> Vec<u8> {
+        let mut head = std::mem::take(&mut self.body);
+        head.truncate(HEAD_BYTES);
+        head.shrink_to_fit();
+        self.paid = Paid::default();
+        self.paid_bytes = 0;
+        self.deadline = None;
+        head
+    }
+
+    fn finish(&mut self) -> Line {
+        self.deadline = None;
+        self.paid_bytes = 0;
+        Line::Whole(
+            std::mem::take(&mut self.body),
+            std::mem::take(&mut self.paid),
+        )
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use futures_util::FutureExt;
+    use tokio::io::{AsyncWriteExt, BufReader};
+
+    use super::*;
+
+    fn reader(bytes_max: usize) -> LineReader {
+        LineReader::new(bytes_max, Duration::from_secs(60))
+    }
+
+    async fn all(bytes: &[u8], bytes_max: usize, budget: &Budget) -> Vec<String> {
+        let mut input = BufReader::with_capacity(7, bytes);
+        let mut lines = reader(bytes_max);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next(&mut input, budget).await.unwrap() {
+            let shown = |head: Vec<u8>| String::from_utf8(head).unwrap();
+            found.push(match line {
+                Line::Whole(body, _) => shown(body),
+                Line::TooLong(head) => format!("too long: {}", shown(head)),
+                Line::Busy(head) => format!("busy: {}", head.len()),
+            });
+        }
+        found
+    }
+
+    /// Lines come whole whatever the buffer holds; of a longer one only the head is kept, and the
+    /// next line is read as if nothing had been.
+    #[tokio::test]
+    async fn lines_are_cut_at_breaks_and_long_ones_skipped() {
+        let budget = Budget::new(1 << 20);
+        let found = all(b"one\n\n0123456789abcdefghijk\ntwo\nlast", 12, &budget).await;
+        assert_eq!(
+            found,
+            ["one", "", "too long: 0123456789abcdef", "two", "last"]
+        );
+        assert_eq!(all(b"0123456789\n", 10, &budget).await, ["0123456789"]);
+        assert_eq!(
+            all(b"0123456789a\nb\n", 10, &budget).await,
+            ["too long: 0123456789a", "b"]
+        );
+        assert!(all(b"", 10, &budget).await.is_empty());
+    }
+
+    /// A large line that the budget does not hold is let go of, and what it paid comes back.
+    #[tokio::test]
+    async fn large_lines_are_paid_for() {
+        let budget = Budget::new(1 << 20);
+        let large = [vec![b'x'; 1 << 20], b"\nnext\n".to_vec()].concat();
+        assert_eq!(all(&large, 2 << 20, &budget).await, ["busy: 4096", "next"]);
+        let fits = [vec![b'x'; 1 << 19], b"\n".to_vec()].concat();
+        let mut lines = reader(2 << 20);
+        let mut input: &[u8] = &fits;
+        let held = lines.next(&mut input, &budget).await.unwrap();
+        assert!(
+            matches!(&held, Some(Line::Whole(body, paid)) if body.len() == 1 << 19 && !paid.is_empty())
+        );
+        assert_eq!(all(&fits, 2 << 20, &budget).await, ["busy: 4096"]);
+        drop(held);
+        assert_eq!(all(&fits, 2 << 20, &budget).await.len(), 1);
+    }
+
+    /// Giving up waiting loses no byte, silence has no deadline, and a line that stands still ends
+    /// the reading.
+    #[tokio::test]
+    async fn a_line_has_a_deadline_and_silence_has_none() {
+        let (mut client, server) = tokio::io::duplex(64);
+        let mut server = BufReader::new(server);
+        let budget = Budget::new(1 << 20);
+        let mut lines = LineReader::new(100, Duration::from_millis(10));
+        assert!(lines.next(&mut server, &budget).now_or_never().is_none());
+        assert!(lines.deadline.is_none());
+        client.write_all(b"be").await.unwrap();
+        assert!(lines.next(&mut server, &budget).now_or_never().is_none());
+        assert!(lines.deadline.is_some());
+        client.write_all(b"gun").await.unwrap();
+        let slow = lines.next(&mut server, &budget).await;
+        assert!(matches!(slow, Err(ReadError::Slow(head)) if head == b"begun"));
+    }
+}

@@ -1,0 +1,477 @@
+//! One line of JSON-RPC: a message for rmcp, or the error that its sender gets.
+//!
+//! The envelope is read without building anything from it, and the arguments of a call go as text
+//! to the operation, which alone knows what they are.
+
+use std::ops::Range;
+
+use lore::protocol::{Code, ErrorBody, within_limits};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode,
+    ErrorData, GetExtensions, JsonObject, RequestId, RequestMetaObject,
+};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::lines::HEAD_BYTES;
+
+/// The most that a message may hold besides the arguments of a call, in bytes.
+const ENVELOPE_BYTES_MAX: usize = 1 << 20;
+/// The longest id that is answered with, in bytes.
+const ID_BYTES_MAX: usize = 1024;
+
+/// What a line is.
+#[derive(Debug)]
+pub enum Message {
+    /// For rmcp; a call's arguments are in its extensions, as [`Arguments`].
+    Forward(Box<ClientJsonRpcMessage>),
+    /// Nothing: a blank line, or an answer to a question that was never asked.
+    Nothing,
+}
+
+/// The arguments of a call as JSON text.
+#[derive(Clone, Debug)]
+pub struct Arguments(pub Vec<u8>);
+
+/// What is wrong with a line.
+#[derive(Debug)]
+pub struct Fault {
+    /// Of the request, where it can be read.
+    pub id: Option<RequestId>,
+    /// JSON-RPC's own kind of error.
+    pub code: ErrorCode,
+    /// The same error as the other doors tell it.
+    pub body: ErrorBody,
+}
+
+impl Fault {
+    /// A fault of the line whose beginning is given.
+    #[must_use]
+    pub fn of(head: &[u8], code: ErrorCode, body: ErrorBody) -> Self {
+        Self {
+            id: id_in(head),
+            code,
+            body,
+        }
+    }
+
+    /// As JSON-RPC has it.
+    #[must_use]
+    pub fn to_error(&self) -> ErrorData {
+        protocol_error(self.code, &self.body)
+    }
+}
+
+/// An error of the compact protocol as JSON-RPC has it.
+#[must_use]
+pub fn protocol_error(code: ErrorCode, body: &ErrorBody) -> ErrorData {
+    let message = match &body.hint {
+        Some(hint) => format!("{}; {hint}", body.message),
+        None => body.message.clone(),
+    };
+    ErrorData::new(code, message, serde_json::to_value(body).ok())
+}
+
+/// Any value that is there, `null` too, as its text.
+fn raw<'de, D: Deserializer<'de>>(input: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(input).map(Some)
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "raw")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct CallParams<'a> {
+    #[serde(borrow, default, deserialize_with = "raw")]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw")]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "raw", rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// [`Fault`], for the sender.
+pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
+    match parse(&line)? {
+        Parsed::Nothing => Ok(Message::Nothing),
+        Parsed::Other(message) => Ok(Message::Forward(message)),
+        Parsed::Call(mut request, id, arguments) => {
+            let arguments = match arguments {
+                // What is left of the line, without another copy of what may be large.
+                Some(Range { start, end }) => {
+                    line.truncate(end);
+                    line.drain(..start);
+                    Arguments(line)
+                }
+                None => Arguments(b"{}".to_vec()),
+            };
+            request.extensions_mut().insert(arguments);
+            let request = ClientRequest::CallToolRequest(*request);
+            Ok(Message::Forward(Box::new(ClientJsonRpcMessage::request(
+                request, id,
+            ))))
+        }
+    }
+}
+
+enum Parsed {
+    /// Where in the line its arguments are, when there are any.
+    Call(Box<CallToolRequest>, RequestId, Option<Range<usize>>),
+    Other(Box<ClientJsonRpcMessage>),
+    Nothing,
+}
+
+fn parse(line: &[u8]) -> Result<Parsed, Fault> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Parsed::Nothing);
+    }
+    let text = std::str::from_utf8(line)
+        .map_err(|error| not_json(line, format!("the line is not UTF-8: {error}")))?;
+    // Only an object is read as an envelope; a list would be taken for its fields in order.
+    let is_object = text.trim_start().starts_with('{');
+    let envelope: Envelope<'_> = if is_object {
+        serde_json::from_str(text).map_err(|error| unread(line, &error))?
+    } else {
+        return Err(no_object(text));
+    };
+    let id = match envelope.id.map(|id| id_of(id.get())) {
+        None => None,
+        Some(Some(id)) => Some(id),
+        Some(None) => {
+            return Err(invalid(None, "an `id` is a whole number or a text"));
+        }
+    };
+    if envelope
+        .jsonrpc
+        .is_none_or(|version| version.get() != "\"2.0\"")
+    {
+        return Err(invalid(id, "a message has `\"jsonrpc\":\"2.0\"`"));
+    }
+    let is_answer = envelope.result.is_some() || envelope.error.is_some();
+    let method = match (envelope.method, is_answer) {
+        (None, true) => {
+            tracing::debug!("an answer to nothing that was asked");
+            return Ok(Parsed::Nothing);
+        }
+        (Some(_), true) => {
+            return Err(invalid(
+                id,
+                "a message with a `method` has no `result` and no `error`",
+            ));
+        }
+        (None, false) => return Err(invalid(id, "a message has a `method`")),
+        (Some(method), false) => match serde_json::from_str::<String>(method.get()) {
+            Ok(method) => method,
+            Err(_) => return Err(invalid(id, "a `method` is a text")),
+        },
+    };
+    match (id, method.as_str()) {
+        (Some(id), "tools/call") => call(id, text, envelope.params),
+        (id, _) => other(id, text),
+    }
+}
+
+fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<Parsed, Fault> {
+    let fault = |message: String| Fault {
+        id: Some(id.clone()),
+        code: ErrorCode::INVALID_PARAMS,
+        body: ErrorBody::new(Code::InvalidInput, message),
+    };
+    let params: CallParams<'_> = match params {
+        Some(params) if params.get().starts_with('{') => serde_json::from_str(params.get())
+            .map_err(|error| fault(format!("the params of `tools/call` do not fit: {error}")))?,
+        Some(_) | None => return Err(fault("`tools/call` needs params with a `name`".to_owned())),
+    };
+    let arguments = match params.arguments.map(RawValue::get) {
+        None | Some("null") => None,
+        Some(arguments) => Some(arguments),
+    };
+    if line.len().saturating_sub(arguments.map_or(0, str::len)) > ENVELOPE_BYTES_MAX {
+        return Err(too_large(Some(id)));
+    }
+    within_limits(arguments.unwrap_or_default().as_bytes()).map_err(|body| Fault {
+        id: Some(id.clone()),
+        code: ErrorCode::INVALID_REQUEST,
+        body,
+    })?;
+    let name: String = match params.name.map(|name| serde_json::from_str(name.get())) {
+        Some(Ok(name)) => name,
+        Some(Err(_)) => return Err(fault("the `name` of a tool is a text".to_owned())),
+        None => return Err(fault("the params of `tools/call` lack a `name`".to_owned())),
+    };
+    let meta = params.meta.map_or("null", RawValue::get);
+    within_limits(meta.as_bytes()).map_err(|body| fault(body.message))?;
+    let meta: Option<JsonObject> =
+        serde_json::from_str(meta).map_err(|_| fault("`_meta` is an object".to_owned()))?;
+    let mut request = CallToolRequest::new(CallToolRequestParams::new(name));
+    if let Some(meta) = meta {
+        request
+            .extensions_mut()
+            .insert(RequestMetaObject::from(meta));
+    }
+    let range = arguments.map(|arguments| {
+        let start = arguments.as_ptr() as usize - line.as_ptr() as usize;
+        start..start + arguments.len()
+    });
+    Ok(Parsed::Call(Box::new(request), id, range))
+}
+
+fn other(id: Option<RequestId>, line: &str) -> Result<Parsed, Fault> {
+    if line.len() > ENVELOPE_BYTES_MAX {
+        return Err(too_large(id));
+    }
+    if let Err(body) = within_limits(line.as_bytes()) {
+        let code = ErrorCode::INVALID_REQUEST;
+        return Err(Fault { id, code, body });
+    }
+    // By way of a value: rmcp's types buffer what they read, and numbers survive that only as
+    // values.
+    serde_json::from_str::<serde_json::Value>(line)
+        .and_then(serde_json::from_value)
+        .map(|message| Parsed::Other(Box::new(message)))
+        .map_err(|error| invalid(id, &format!("the message does not fit: {error}")))
+}
+
+fn unread(line: &[u8], error: &serde_json::Error) -> Fault {
+    if error.is_syntax() || error.is_eof() {
+        not_json(line, format!("the line is not JSON: {error}"))
+    } else {
+        let message = format!("the message does not fit: {error}");
+        invalid(id_in(line), &message)
+    }
+}
+
+fn no_object(text: &str) -> Fault {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Err(error) => unread(text.as_bytes(), &error),
+        Ok(_) if text.trim_start().starts_with('[') => invalid(
+            None,
+            "batches are not taken: send each message on a line of its own",
+        ),
+        Ok(_) => invalid(None, "a message is a JSON object"),
+    }
+}
+
+fn not_json(line: &[u8], message: String) -> Fault {
+    let body = ErrorBody::new(Code::InvalidInput, message)
+        .hint("each line is one JSON-RPC message in UTF-8");
+    Fault::of(line, ErrorCode::PARSE_ERROR, body)
+}
+
+fn invalid(id: Option<RequestId>, message: &str) -> Fault {
+    Fault {
+        id,
+        code: ErrorCode::INVALID_REQUEST,
+        body: ErrorBody::new(Code::InvalidInput, message),
+    }
+}
+
+fn too_large(id: Option<RequestId>) -> Fault {
+    let message =
+        format!("besides the arguments of a call a message has at most {ENVELOPE_BYTES_MAX} bytes");
+    Fault {
+        id,
+        code: ErrorCode::INVALID_REQUEST,
+        body: ErrorBody::new(Code::FrameTooLarge, message),
+    }
+}
+
+fn id_of(json: &str) -> Option<RequestId> {
+    if json.len() > ID_BYTES_MAX {
+        return None;
+    }
+    serde_json::from_str(json).ok()
+}
+
+/// The `id` of a message of which perhaps only the beginning is there, and perhaps no JSON.
+fn id_in(line: &[u8]) -> Option<RequestId> {
+    let head = line.get(..HEAD_BYTES).unwrap_or(line);
+    let mut depth = 0_usize;
+    let mut at = 0;
+    // Whether the last text at depth 1 was `"id"`, and whether its colon has come.
+    let mut key_is_id = false;
+    while let Some(byte) = head.get(at) {
+        match byte {
+            b'"' => {
+                let end = string_end(head, at)?;
+                key_is_id = depth == 1 && head.get(at..end) == Some(b"\"id\"");
+                at = end;
+                continue;
+            }
+            b':' if key_is_id => return id_at(head, at + 1),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            byte if byte.is_ascii_whitespace() => {}
+            _ => key_is_id = false,
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Behind the closing quote of the string that begins here.
+fn string_end(head: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match head.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+fn id_at(head: &[u8], from: usize) -> Option<RequestId> {
+    let rest = head.get(from..)?;
+    let start = from + rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let end = if head.get(start) == Some(&b'"') {
+        string_end(head, start)?
+    } else {
+        // A number that runs to the end of what is there may go on.
+        let rest = head.get(start..)?;
+        start + rest.iter().position(|byte| matches!(byte, b',' | b'}'))?
+    };
+    id_of(std::str::from_utf8(head.get(start..end)?).ok()?.trim_end())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn fault(line: &str) -> (Option<String>, i32, String) {
+        let fault = read(line.as_bytes().to_vec()).unwrap_err();
+        let id = fault.id.map(|id| id.to_string());
+        (id, fault.code.0, fault.body.message)
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_said_with_its_id() {
+        let id = Some("7".to_owned());
+        for (line, wanted_id, code, said) in [
+            ("{\"id\":7,", &id, -32700, "not JSON"),
+            ("nonsense", &None, -32700, "not JSON"),
+            ("[1", &None, -32700, "not JSON"),
+            ("[{\"id\":7}]", &None, -32600, "batches"),
+            ("7", &None, -32600, "JSON object"),
+            ("{\"id\":7}", &id, -32600, "jsonrpc"),
+            ("{\"jsonrpc\":\"2.0\",\"id\":7}", &id, -32600, "`method`"),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":7}",
+                &id,
+                -32600,
+                "duplicate",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":1}",
+                &id,
+                -32600,
+                "is a text",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+                &None,
+                -32600,
+                "`id`",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
+                &None,
+                -32600,
+                "`id`",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"result\":{}}",
+                &id,
+                -32600,
+                "no `result`",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\"}",
+                &id,
+                -32602,
+                "`name`",
+            ),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":1}}",
+                &id,
+                -32602,
+                "is a text",
+            ),
+        ] {
+            let (found_id, found_code, message) = fault(line);
+            assert_eq!(
+                (&found_id, found_code),
+                (wanted_id, code),
+                "{line}: {message}"
+            );
+            assert!(message.contains(said), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn too_deep_and_too_large_are_refused_before_anything_is_built() {
+        let deep = "[".repeat(1000) + &"]".repeat(1000);
+        for line in [
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"x","params":{deep}}}"#),
+            format!(
+                r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"n","arguments":{deep}}}}}"#
+            ),
+        ] {
+            let (id, code, message) = fault(&line);
+            assert_eq!((id.as_deref(), code), (Some("7"), -32600));
+            assert!(message.contains("nested deeper"), "{message}");
+        }
+        let large = "x".repeat(ENVELOPE_BYTES_MAX);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"x","params":{{"a":"{large}"}}}}"#);
+        assert!(fault(&line).2.contains("besides the arguments"));
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"n","arguments":{{"a":"{large}"}}}}}}"#
+        );
+        assert!(matches!(
+            read(line.as_bytes().to_vec()),
+            Ok(Message::Forward(_))
+        ));
+    }
+
+    #[test]
+    fn an_id_is_found_in_the_beginning_of_a_line() {
+        let found = |head: &str| id_in(head.as_bytes()).map(|id| id.to_string());
+        let long = format!(r#"{{"id" : "a\"b","params":"{}"#, "x".repeat(10_000));
+        assert_eq!(found(&long).as_deref(), Some("a\"b"));
+        assert_eq!(found(r#"{"a":{"id":1},"id":-2,"#).as_deref(), Some("-2"));
+        assert_eq!(found(r#"{"id":12"#), None);
+        assert_eq!(found(r#"{"method":"id","x":3,"#), None);
+        assert_eq!(found(r#"{"a":"id","id""#), None);
+        assert_eq!(found(r#"{"id":1.5,"#).as_deref(), None);
+        let late = format!(r#"{{"params":"{}","id":1}}"#, "x".repeat(5000));
+        assert_eq!(found(&late), None);
+    }
+
+    #[test]
+    fn blank_lines_and_stray_answers_are_nothing() {
+        for line in ["", " \t\r", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#] {
+            assert!(
+                matches!(read(line.as_bytes().to_vec()), Ok(Message::Nothing)),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
+
+mod flights;
+mod lines;
+mod message;
+mod server;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod transport;
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::service::serve_directly;
+pub use server::Server;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use transport::{Answer, Lines};
+
+use super::frames::Door;
+use super::limits::Limits;
+use super::listener::Seat;
+use crate::log::Actor;
+use crate::operation::Caller;
+
+/// Answers are gathered up to this many bytes before they are written.
+const GATHER_BYTES: usize = 64 * 1024;
+/// Answers that may wait besides those of calls.
+const QUEUE_SPARE: usize = 8;
+
+/// A caller of whom nothing but the user is known.
+#[must_use]
+pub fn anonymous(uid: u32) -> Caller {
+    Caller {
+        actor: Arc::new(Actor {
+            uid,
+            ..Actor::default()
+        }),
+        ..Caller::default()
+    }
+}
+
+/// Serves one connection until it closes, or the daemon stops: then what is in flight is answered.
+///
+/// No handshake is waited for: `initialize` and `server/discover` are answered whenever they come,
+/// so a bridge may go on with its calls right after a reconnect.
+///
+/// # Errors
+/// When the peer does not read its answers; broken lines are answered instead.
+pub async fn serve<R, W>(
+    door: &Door,
+    caller: Caller,
+    bridge: Option<String>,
+    seat: &Seat,
+    reader: R,
+    mut writer: W,
+) -> io::Result<()>
+where
+    R: AsyncBufRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin,
+{
+    let (answers, mut queue) = mpsc::channel(door.limits.calls_in_flight_max + QUEUE_SPARE);
+    let gone = CancellationToken::new();
+    let server = Server::new(door.dispatch.clone(), door.budget.clone(), caller, bridge);
+    let transport = Lines::new(door, reader, answers, gone.clone());
+    let running = serve_directly(server, transport, None);
+    let written = write(&door.limits, seat, &mut queue, &mut writer).await;
+    drop(queue);
+    gone.cancel();
+    let ended = running.waiting().await;
+    written.and(ended.map(drop).map_err(io::Error::other))
+}
+
+/// Writes answers until there can be no more.
+async fn write<W: AsyncWrite + Unpin>(
+    limits: &Limits,
+    seat: &Seat,
+    queue: &mut mpsc::Receiver<Answer>,
+    writer: &mut W,
+) -> io::Result<()> {
+    let mut out = Vec::with_capacity(1024);
+    while let Some(first) = queue.recv().await {
+        let mut landing = vec![first.flight];
+        out.extend(first.line);
+        while out.len() < GATHER_BYTES
+            && let Ok(next) = queue.try_recv()
+        {
+            out.extend(next.line);
+            landing.push(next.flight);
+        }
+        match timeout(limits.write(), writer.write_all(&out)).await {
+            Ok(written) => written?,
+            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+        }
+        if landing.iter().any(Option::is_some) {
+            seat.has_finished_a_call();
+        }
+        out.clear();
+        out.shrink_to(GATHER_BYTES);
+    }
+    Ok(())
+}

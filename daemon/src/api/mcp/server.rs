@@ -1,0 +1,282 @@
+//! What the server says and does, for rmcp: the operation table, and nothing else yet.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use lore::protocol::{Args, Code, ErrorBody, tools as said};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+
+use super::flights::Flight;
+use super::message::{Arguments, protocol_error};
+use super::tools::{self, TOOLS};
+use crate::api::dispatch::{Dispatch, unknown};
+use crate::api::limits::Budget;
+use crate::api::operations::TABLE;
+use crate::error::Refusal;
+use crate::log::{Actor, Hash};
+use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX};
+
+/// The longest label of a client, in characters.
+const CLIENT_CHARS_MAX: usize = 128;
+/// Requests that are answered; one of them with params that do not fit reaches
+/// [`ServerHandler::on_custom_request`].
+const METHODS: [&str; 5] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+];
+
+/// One connection's server.
+pub struct Server {
+    dispatch: Dispatch,
+    budget: Budget,
+    caller: Caller,
+    bridge: Option<String>,
+    /// From `initialize`; later requests without a name of their own act under it.
+    client: Mutex<Option<Implementation>>,
+}
+
+impl Server {
+    /// A server for calls of this caller; a bridge's id makes keys of writes that have none.
+    #[must_use]
+    pub fn new(dispatch: Dispatch, budget: Budget, caller: Caller, bridge: Option<String>) -> Self {
+        Self {
+            dispatch,
+            budget,
+            caller,
+            bridge,
+            client: Mutex::default(),
+        }
+    }
+
+    /// Who calls, as far as the connection and the request say.
+    fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
+        let mut caller = self.caller.clone();
+        let client = cx.meta.client_info().or_else(|| {
+            let client = self.client.lock();
+            client.unwrap_or_else(PoisonError::into_inner).clone()
+        });
+        if let Some(client) = client {
+            let label = format!("{}/{}", client.name, client.version);
+            let agent = match caller.actor.agent.as_str() {
+                "" => agent_name(&client.name),
+                agent => agent.to_owned(),
+            };
+            caller.actor = Arc::new(Actor {
+                agent,
+                uid: caller.actor.uid,
+                client: printable(&label).take(CLIENT_CHARS_MAX).collect(),
+            });
+        }
+        if let (Some(bridge), Access::Write) = (&self.bridge, access) {
+            caller.default_key = Some(key_of(bridge, &cx.id));
+        }
+        caller
+    }
+
+    async fn call(
+        &self,
+        name: &str,
+        caller: Caller,
+        args: Args,
+        flight: Option<&Flight>,
+    ) -> Answer {
+        let _paid = match flight {
+            Some(flight) if flight.is_unpaid() => Some(self.budget.small(flight.bytes()).await),
+            Some(_) | None => None,
+        };
+        self.dispatch.call(caller, name, args).await
+    }
+}
+
+fn printable(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|char| !char.is_control())
+}
+
+/// A client's name as an agent's: what is too long is cut off.
+fn agent_name(client: &str) -> String {
+    let mut name = String::new();
+    for char in printable(client) {
+        if name.len() + char.len_utf8() > AGENT_BYTES_MAX {
+            break;
+        }
+        name.push(char);
+    }
+    name
+}
+
+/// The key of a write that names none: the same when the bridge sends the line again.
+fn key_of(bridge: &str, id: &RequestId) -> String {
+    let id = id.clone().into_json_value();
+    let key = format!("bridge:{bridge}:{id}");
+    if key.len() <= KEY_BYTES_MAX {
+        key
+    } else {
+        format!("bridge:{}", Hash::of(key.as_bytes()))
+    }
+}
+
+fn replied(json: Vec<u8>) -> Result<CallToolResult, Refusal> {
+    let broken = |error: &dyn std::fmt::Display| {
+        Refusal::new(Code::Internal, format!("the reply cannot be read: {error}"))
+    };
+    let text = String::from_utf8(json).map_err(|error| broken(&error))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| broken(&error))?;
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(value);
+    Ok(result)
+}
+
+fn refused(body: &ErrorBody) -> CallToolResult {
+    let mut text = format!("{}: {}", body.code, body.message);
+    if let Some(hint) = &body.hint {
+        text.push_str("\nHint: ");
+        text.push_str(hint);
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = serde_json::to_value(body).ok();
+    result
+}
+
+/// What the server says about itself, under the newest revision that has an `initialize`.
+#[must_use]
+pub fn about() -> InitializeResult {
+    let server =
+        Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
+    InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        .with_server_info(server)
+        .with_instructions(said::INSTRUCTIONS)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        about()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let is_said = |version: &&ProtocolVersion| said::MCP_VERSIONS.contains(&version.as_str());
+        let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+        known.filter(is_said).cloned().collect()
+    }
+
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        let client = Some(request.client_info.clone());
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
+        request.protocol_version = result.protocol_version.clone();
+        cx.peer.set_peer_info(request);
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(TOOLS.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).cloned()
+    }
+
+    /// Calls an operation; even a panic is an answer.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        mut cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(operation) = TABLE.get(request.name.as_ref()) else {
+            let refusal = unknown(&request.name).to_body();
+            return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
+        };
+        let args = match (cx.extensions.remove::<Arguments>(), request.arguments) {
+            (Some(Arguments(json)), _) => Args::Json(json),
+            (None, arguments) => Args::Value(Value::Object(arguments.unwrap_or_default())),
+        };
+        let caller = self.caller_of(&cx, operation.access);
+        let flight = cx.extensions.get::<Arc<Flight>>().cloned();
+        let call = self.call(operation.name, caller, args, flight.as_deref());
+        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        let answer = answer.unwrap_or_else(|_| {
+            Err(Refusal::new(
+                Code::Internal,
+                "the call failed inside the daemon",
+            ))
+        });
+        let result = answer.and_then(replied);
+        Ok(result
+            .unwrap_or_else(|refusal| refused(&refusal.to_body()))
+            .into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method: String = request.method.chars().take(64).collect();
+        if METHODS.contains(&method.as_str()) {
+            let message = format!("the params of `{method}` do not fit");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("there is no method `{method}`");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+
+    // Not declared, so not there: an empty list would mislead hosts.
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<
+            ListResourceTemplatesRequestMethod,
+        >())
+    }
+}

@@ -1,0 +1,518 @@
+//! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::sync::Arc;
+
+use lore::places::Places;
+use lore::protocol::frame;
+use lore::protocol::tools as said;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_util::sync::CancellationToken;
+
+use super::tools::TOOLS;
+use crate::api::{Budget, Dispatch, Door, Doors, Limits};
+use crate::config::Config;
+use crate::daemon::Daemon;
+
+/// A store and its doors, on a socket of its own for each peer.
+pub struct House {
+    pub folder: tempfile::TempDir,
+    pub door: Door,
+    _daemon: Daemon,
+}
+
+impl House {
+    pub fn open(limits: Limits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            config: folder.path().join("lored.toml"),
+            data: folder.path().join("data"),
+            state: folder.path().join("state"),
+            socket: folder.path().join("run/own.sock"),
+        };
+        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let door = Door {
+            dispatch: Dispatch::new(Arc::clone(daemon.context())),
+            budget: Budget::new(limits.bytes_in_flight_total_max),
+            limits: Arc::new(limits),
+            stop: CancellationToken::new(),
+        };
+        Self {
+            folder,
+            door,
+            _daemon: daemon,
+        }
+    }
+
+    /// Connects through the listener, as everybody does.
+    pub async fn connect(&self) -> UnixStream {
+        let path = self.folder.path().join("test.sock");
+        let _ = std::fs::remove_file(&path);
+        let listener = tokio::net::UnixListener::bind(&path).unwrap();
+        tokio::spawn(Arc::new(Doors::new(self.door.clone())).serve(listener));
+        UnixStream::connect(&path).await.unwrap()
+    }
+
+    pub async fn peer(&self) -> Peer {
+        Peer::of(self.connect().await)
+    }
+
+    /// A peer behind a bridge of this id.
+    async fn bridged(&self, bridge: &str) -> Peer {
+        let mut peer = self.peer().await;
+        let hello = frame::Hello {
+            client: "bridge/1".to_owned(),
+            mcp: true,
+            bridge: Some(bridge.to_owned()),
+            ..frame::Hello::default()
+        };
+        let mut bytes = Vec::new();
+        frame::encode_hello(&mut bytes, &hello);
+        peer.write.write_all(&bytes).await.unwrap();
+        let mut length = [0; 4];
+        use tokio::io::AsyncReadExt;
+        peer.read.read_exact(&mut length).await.unwrap();
+        let mut welcome = vec![0; u32::from_be_bytes(length) as usize];
+        peer.read.read_exact(&mut welcome).await.unwrap();
+        peer
+    }
+}
+
+pub struct Peer {
+    pub read: BufReader<OwnedReadHalf>,
+    pub write: OwnedWriteHalf,
+}
+
+impl Peer {
+    pub fn of(stream: UnixStream) -> Self {
+        let (read, write) = stream.into_split();
+        Self {
+            read: BufReader::new(read),
+            write,
+        }
+    }
+
+    async fn send(&mut self, line: impl AsRef<[u8]>) {
+        self.write.write_all(line.as_ref()).await.unwrap();
+        self.write.write_all(b"\n").await.unwrap();
+    }
+
+    async fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.read.read_line(&mut line).await.unwrap();
+        line
+    }
+
+    async fn answer(&mut self) -> Value {
+        serde_json::from_str(&self.line().await).unwrap()
+    }
+
+    async fn ask(&mut self, line: impl ToString) -> Value {
+        self.send(line.to_string()).await;
+        self.answer().await
+    }
+
+    async fn initialize(&mut self, version: &str) -> Value {
+        let answer = self.ask(initialize(version)).await;
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
+        answer
+    }
+
+    /// A call of the older era.
+    async fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
+        self.ask(call(id, name, arguments)).await
+    }
+}
+
+pub fn initialize(version: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tester", "version": "3"},
+    }})
+}
+
+pub fn call(id: u64, name: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": name, "arguments": arguments}})
+}
+
+/// The same request in the newest era.
+pub fn modern(mut request: Value) -> Value {
+    request["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "modern tester", "version": "4"},
+    });
+    request
+}
+
+fn list() -> Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
+}
+
+fn step(result: &str) -> Value {
+    json!({"tool": "search", "result": result})
+}
+
+/// The structured content of a call that went well, which its text repeats.
+fn content(answer: &Value) -> &Value {
+    let result = &answer["result"];
+    assert_eq!(result["isError"], json!(false), "{answer}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let content = &result["structuredContent"];
+    assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), content);
+    content
+}
+
+/// Every revision with `initialize` is agreed to, and tools are listed and called.
+#[tokio::test]
+async fn the_older_era_lists_and_calls() {
+    let house = House::open(Limits::default());
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut peer = house.peer().await;
+        let answer = peer.initialize(version).await;
+        assert_eq!(answer["result"]["protocolVersion"], version);
+        assert_eq!(answer["result"]["capabilities"], json!({"tools": {}}));
+        assert_eq!(answer["result"]["serverInfo"]["name"], "lore");
+        let listed = peer.ask(list()).await;
+        assert_eq!(
+            listed["result"]["tools"].as_array().unwrap().len(),
+            TOOLS.len()
+        );
+        assert_eq!(listed["result"].as_object().unwrap().len(), 1, "{listed}");
+        let recorded = peer.call(3, "record_step", step("ID: 17")).await;
+        assert_eq!(recorded["id"], 3);
+        assert!(recorded["result"].get("resultType").is_none());
+        let session = content(&recorded)["session"].clone();
+        let number = content(&recorded)["step"].clone();
+        let shown = peer
+            .call(4, "get_step", json!({"session": session, "step": number}))
+            .await;
+        assert_eq!(content(&shown)["agent"], "tester");
+    }
+    let mut peer = house.peer().await;
+    let answer = peer.initialize("2031-01-01").await;
+    assert_eq!(
+        answer["result"]["protocolVersion"],
+        said::MCP_VERSION_INITIALIZE
+    );
+}
+
+/// Without `initialize`, each request says its version; what answers is marked as the era wants.
+#[tokio::test]
+async fn the_newest_era_discovers_lists_and_calls() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
+    let found = peer.ask(discover).await;
+    assert_eq!(
+        found["result"]["supportedVersions"],
+        json!(said::MCP_VERSIONS)
+    );
+    assert_eq!(found["result"]["capabilities"], json!({"tools": {}}));
+    let listed = peer.ask(modern(list())).await;
+    assert_eq!(listed["result"]["resultType"], "complete");
+    assert_eq!(listed["result"]["tools"][0]["name"], TOOLS[0].name.as_ref());
+    let recorded = peer
+        .ask(modern(call(3, "record_step", step("ID: 17"))))
+        .await;
+    assert_eq!(recorded["result"]["resultType"], "complete");
+    let session = content(&recorded)["session"].clone();
+    let shown = json!({"session": session, "step": 1});
+    let shown = peer.ask(modern(call(4, "get_step", shown))).await;
+    assert_eq!(content(&shown)["agent"], "modern tester");
+
+    let mut wrong = modern(list());
+    wrong["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
+    let refused = peer.ask(wrong).await;
+    assert_eq!(refused["error"]["code"], -32022, "{refused}");
+    let mut half = modern(list());
+    half["params"]["_meta"]
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("io.modelcontextprotocol/clientCapabilities");
+    let refused = peer.ask(half).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    // A host that asked this first may still fall back.
+    let answer = peer.initialize("2025-11-25").await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
+}
+
+/// What an operation refuses, the model reads; what is no tool, the protocol refuses.
+#[tokio::test]
+async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    peer.initialize("2025-11-25").await;
+    let refused = peer
+        .call(2, "get_step", json!({"session": "nosuch", "step": 1}))
+        .await;
+    let result = &refused["result"];
+    assert_eq!(result["isError"], true, "{refused}");
+    let content = &result["structuredContent"];
+    assert_eq!(content["code"], "SESSION_NOT_FOUND");
+    assert_eq!(content["status"], 404);
+    assert_eq!(content["retryable"], false);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("SESSION_NOT_FOUND: "), "{text}");
+    assert!(text.contains(content["message"].as_str().unwrap()));
+
+    let refused = peer.call(3, "record_step", json!({"tol": "x"})).await;
+    let content = &refused["result"]["structuredContent"];
+    assert!(
+        content["message"].as_str().unwrap().contains("`tool`"),
+        "{refused}"
+    );
+    let refused = peer.call(4, "record_step", json!("x")).await;
+    assert_eq!(
+        refused["result"]["structuredContent"]["code"],
+        "INVALID_INPUT"
+    );
+
+    let unknown = peer.call(5, "recrd_step", json!({})).await;
+    assert_eq!(unknown["error"]["code"], -32602);
+    let said = unknown["error"]["message"].as_str().unwrap();
+    assert!(
+        said.contains("`recrd_step`") && said.contains("`record_step`"),
+        "{said}"
+    );
+}
+
+/// Only tools are declared, and nothing else is there.
+#[tokio::test]
+async fn what_is_not_declared_is_not_there() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    for method in [
+        "prompts/list",
+        "prompts/get",
+        "resources/list",
+        "resources/read",
+        "resources/templates/list",
+        "resources/subscribe",
+        "completion/complete",
+        "logging/setLevel",
+        "skills/list",
+        "tasks/get",
+        "no/such",
+    ] {
+        let answer = peer
+            .ask(json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": {
+                "name": "x", "uri": "lore://x", "level": "info", "taskId": "x",
+                "ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": "y"},
+            }}))
+            .await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    let answer = peer
+        .ask(json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {"x": 1}}))
+        .await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
+/// Whatever a line holds, its sender is told, and the connection goes on.
+#[tokio::test]
+async fn every_bad_line_gets_its_answer() {
+    let house = House::open(Limits {
+        frame_bytes_max: 200_000,
+        ..Limits::default()
+    });
+    let mut peer = house.peer().await;
+    // A notification first, blank lines, and an answer to nothing: no answer.
+    for quiet in [
+        "",
+        "  \r",
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","method":"no/such"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"result":{}}"#,
+    ] {
+        peer.send(quiet).await;
+    }
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"record_step","arguments":{{"tool":"t","result":{}{}}}}}}}"#,
+        "[".repeat(5000),
+        "]".repeat(5000)
+    );
+    let long = call(7, "record_step", step(&"x".repeat(300_000))).to_string();
+    let cases: [(&[u8], Value, i32); 12] = [
+        (b" {", Value::Null, -32700),
+        (b"[1,2]", Value::Null, -32600),
+        (
+            br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            Value::Null,
+            -32600,
+        ),
+        (b"[", Value::Null, -32700),
+        (b"true", Value::Null, -32600),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\"}",
+            json!(7),
+            -32700,
+        ),
+        (
+            br#"{"jsonrpc":"2.0","id":7,"method":"ping""#,
+            json!(7),
+            -32700,
+        ),
+        (
+            br#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#,
+            json!(7),
+            -32600,
+        ),
+        (
+            br#"{"jsonrpc":"2.0","id":"a","method":["ping"]}"#,
+            json!("a"),
+            -32600,
+        ),
+        (
+            br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+            Value::Null,
+            -32600,
+        ),
+        (deep.as_bytes(), json!(7), -32600),
+        (long.as_bytes(), json!(7), -32600),
+    ];
+    for (line, id, code) in cases {
+        peer.send(line).await;
+        let shown = String::from_utf8_lossy(line)
+            .chars()
+            .take(60)
+            .collect::<String>();
+        let answer = peer.answer().await;
+        assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
+        assert_eq!(answer["id"], id, "{shown}: {answer}");
+        assert!(answer["error"]["data"]["code"].is_string(), "{answer}");
+        let pong = peer
+            .ask(json!({"jsonrpc": "2.0", "id": "still", "method": "ping"}))
+            .await;
+        assert_eq!(pong, json!({"jsonrpc": "2.0", "id": "still", "result": {}}));
+    }
+    // A last line without a break is a line, and what it asked is answered before the end.
+    let last = call(8, "record_step", step("last")).to_string();
+    peer.write.write_all(last.as_bytes()).await.unwrap();
+    peer.write.shutdown().await.unwrap();
+    assert_eq!(content(&peer.answer().await)["step"], 1);
+    assert_eq!(peer.line().await, "");
+}
+
+/// A line that stands still is answered, and its connection ends.
+#[tokio::test]
+async fn a_slow_line_ends_the_connection() {
+    let house = House::open(Limits {
+        frame_ms_max: 20,
+        ..Limits::default()
+    });
+    let mut peer = house.peer().await;
+    peer.write.write_all(br#"{"id":3,"x"#).await.unwrap();
+    let answer = peer.answer().await;
+    assert_eq!(answer["id"], 3);
+    assert_eq!(answer["error"]["data"]["code"], "TIMEOUT");
+    assert_eq!(peer.line().await, "");
+}
+
+/// More calls than may be in flight at once are all answered, each with its own id; an id in use
+/// is refused.
+#[tokio::test]
+async fn many_calls_at_once_are_all_answered() {
+    let house = House::open(Limits {
+        calls_in_flight_max: 3,
+        ..Limits::default()
+    });
+    let mut peer = house.peer().await;
+    let lines: String = (0..200)
+        .map(|id| format!("{}\n", call(id, "record_step", step(&format!("ID: {id}")))))
+        .collect();
+    let (_, mut found) = tokio::join!(peer.write.write_all(lines.as_bytes()), async {
+        let mut found = Vec::new();
+        for _ in 0..200 {
+            let mut line = String::new();
+            peer.read.read_line(&mut line).await.unwrap();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            content(&answer);
+            found.push(answer["id"].as_u64().unwrap());
+        }
+        found
+    });
+    found.sort_unstable();
+    assert_eq!(found, (0..200).collect::<Vec<_>>());
+}
+
+/// When the daemon stops, what was asked is answered, then the connection ends.
+#[tokio::test]
+async fn stopping_answers_what_is_in_flight() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    peer.call(1, "record_step", step("one")).await;
+    house.door.stop.cancel();
+    assert_eq!(peer.line().await, "");
+}
+
+/// A line that a bridge sends again after a reconnect is recorded once.
+#[tokio::test]
+async fn a_bridges_line_sent_again_is_recorded_once() {
+    let house = House::open(Limits::default());
+    let mut peer = house.bridged("b1").await;
+    peer.initialize("2025-11-25").await;
+    let first = peer.call(7, "record_step", step("ID: 17")).await;
+    let other = peer.call(8, "record_step", step("ID: 17")).await;
+    assert_eq!(content(&other)["step"], 2);
+    drop(peer);
+    let mut again = house.bridged("b1").await;
+    // No `initialize` this time: the name of the agent is part of the key, so it comes with it.
+    again.initialize("2025-11-25").await;
+    let second = again.call(7, "record_step", step("ID: 17")).await;
+    assert_eq!(content(&second), content(&first));
+    let mut another = house.bridged("b2").await;
+    another.initialize("2025-11-25").await;
+    let third = another.call(7, "record_step", step("ID: 17")).await;
+    assert_eq!(content(&third)["step"], 3);
+    // A key of the caller's own wins.
+    let keyed = json!({"tool": "t", "result": "r", "key": "mine"});
+    let one = another.call(9, "record_step", keyed.clone()).await;
+    let two = another.call(10, "record_step", keyed).await;
+    assert_eq!(content(&one), content(&two));
+    // Reads know no keys, so an id may come back.
+    let listed = json!({"session": content(&one)["session"]});
+    let listed = another.call(7, "list_steps", listed).await;
+    assert_eq!(content(&listed)["steps"].as_array().unwrap().len(), 4);
+}
+
+/// Digits and the order of keys reach the store as they were written.
+#[tokio::test]
+async fn arguments_arrive_as_written() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    let result = r#"{"z":0.10,"a":12345678901234567890123,"m":1.50}"#;
+    peer.send(format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"arguments":{{"tool":"t","result":{result}}},"name":"record_step"}}}}"#
+    ))
+    .await;
+    let recorded = peer.answer().await;
+    let session = content(&recorded)["session"].clone();
+    let shown = peer
+        .call(2, "get_step", json!({"session": session, "step": 1}))
+        .await;
+    assert_eq!(content(&shown)["result"], result);
+}
+
+/// The bytes of the two first answers, for the bridge, which gives them while the daemon starts.
+#[tokio::test]
+async fn first_answers_are_golden() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    let golden = |text: &str| {
+        let instructions = json!(said::INSTRUCTIONS).to_string();
+        text.replace("$VERSION", said::SERVER_VERSION)
+            .replace("\"$INSTRUCTIONS\"", &instructions)
+    };
+    peer.send(initialize("2025-11-25").to_string()).await;
+    let line = peer.line().await;
+    assert_eq!(line, golden(include_str!("golden/initialize.jsonl")));
+    let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
+    peer.send(discover.to_string()).await;
+    let line = peer.line().await;
+    assert_eq!(line, golden(include_str!("golden/discover.jsonl")));
+}

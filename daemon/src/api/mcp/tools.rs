@@ -1,0 +1,157 @@
+//! The operation table as MCP tools.
+
+use std::sync::{Arc, LazyLock};
+
+use lore::protocol::ErrorBody;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::api::operations::TABLE;
+use crate::operation::{Access, Operation};
+
+/// Every operation, by name.
+pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool).collect());
+
+/// The tool of an operation.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+fn tool(operation: &Operation) -> Tool {
+    let reads = operation.access == Access::Read;
+    // Nothing that is recorded is ever changed, and a repeated write is recorded again.
+    let annotations = ToolAnnotations::new()
+        .read_only(reads)
+        .destructive(false)
+        .idempotent(reads)
+        .open_world(false);
+    Tool::new(
+        operation.name,
+        operation.sentence,
+        Arc::new(plain((operation.input)())),
+    )
+    .with_title(operation.title)
+    .with_raw_output_schema(Arc::new(output(operation)))
+    .with_annotations(annotations)
+}
+
+/// The reply, or a refusal: some clients check structured content against the schema even when the
+/// result says that it is an error, and would hide the refusal.
+fn output(operation: &Operation) -> JsonObject {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert(
+        "anyOf".to_owned(),
+        json!([plain((operation.output)()), REFUSAL.clone()]),
+    );
+    schema
+}
+
+static REFUSAL: LazyLock<JsonObject> = LazyLock::new(|| {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema: Schema = SchemaGenerator::new(settings).into_root_schema_for::<ErrorBody>();
+    match schema.into() {
+        Value::Object(schema) => plain(schema),
+        _ => Map::new(),
+    }
+});
+
+/// Without the formats of Rust's numbers, which validators do not know and warn about.
+fn plain(schema: JsonObject) -> JsonObject {
+    schema
+        .into_iter()
+        .filter(|(key, value)| key != "format" || !value.is_string())
+        .map(|(key, value)| (key, plain_value(value)))
+        .collect()
+}
+
+fn plain_value(value: Value) -> Value {
+    match value {
+        Value::Object(schema) => Value::Object(plain(schema)),
+        Value::Array(items) => items.into_iter().map(plain_value).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Walks a schema; `wrong` is called with each object in it and whether it is the root.
+    fn walk(schema: &Value, is_root: bool, wrong: &mut impl FnMut(&JsonObject, bool)) {
+        match schema {
+            Value::Object(map) => {
+                wrong(map, is_root);
+                map.values().for_each(|value| walk(value, false, wrong));
+            }
+            Value::Array(items) => items.iter().for_each(|value| walk(value, false, wrong)),
+            _ => {}
+        }
+    }
+
+    /// What hosts refuse: combinators at the root, lists of types, references, `default: null`.
+    #[test]
+    fn input_schemas_are_as_every_host_takes_them() {
+        for tool in TOOLS.iter() {
+            let name = &tool.name;
+            let input = Value::Object((*tool.input_schema).clone());
+            assert_eq!(input.get("type"), Some(&json!("object")), "{name}");
+            assert_eq!(
+                input.get("additionalProperties"),
+                Some(&json!(false)),
+                "{name}"
+            );
+            walk(&input, true, &mut |map, is_root| {
+                for key in ["oneOf", "anyOf", "allOf", "not"] {
+                    assert!(!map.contains_key(key), "{name}: {key} (root: {is_root})");
+                }
+                assert!(!map.contains_key("$ref"), "{name}");
+                assert!(!map.contains_key("$defs"), "{name}");
+                assert!(!map.get("type").is_some_and(Value::is_array), "{name}");
+                assert!(!map.get("default").is_some_and(Value::is_null), "{name}");
+                assert!(!map.get("format").is_some_and(Value::is_string), "{name}");
+            });
+        }
+    }
+
+    /// Every operation is a tool with a short name, a title, a sentence and true hints.
+    #[test]
+    fn tools_say_what_the_table_says() {
+        assert_eq!(TOOLS.len(), TABLE.len());
+        assert!(TOOLS.is_sorted_by_key(|tool| tool.name.clone()));
+        for (tool, operation) in TOOLS.iter().zip(TABLE.values()) {
+            let name = &tool.name;
+            assert!((1..=40).contains(&name.len()), "{name}");
+            assert!(
+                name.bytes()
+                    .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')),
+                "{name}"
+            );
+            assert_eq!(tool.title.as_deref(), Some(operation.title));
+            assert_eq!(tool.description.as_deref(), Some(operation.sentence));
+            assert!(!operation.title.is_empty() && !operation.sentence.is_empty());
+            let reads = operation.access == Access::Read;
+            let hints = tool.annotations.clone().unwrap_or_default();
+            assert_eq!(
+                (
+                    hints.read_only_hint,
+                    hints.destructive_hint,
+                    hints.idempotent_hint,
+                    hints.open_world_hint
+                ),
+                (Some(reads), Some(false), Some(reads), Some(false)),
+                "{name}"
+            );
+            let output = tool.output_schema.clone().unwrap_or_default();
+            assert_eq!(output.get("type"), Some(&json!("object")), "{name}");
+            walk(&Value::Object((*output).clone()), true, &mut |map, _| {
+                assert!(!map.contains_key("$ref"), "{name}");
+            });
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! JSON lines as rmcp's transport: what rmcp would drop without a word is answered here, and a
+//! peer gets no more room than it may have.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use lore::protocol::{Code, ErrorBody};
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, GetExtensions, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use tokio::io::AsyncBufRead;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::flights::{Flight, Flights};
+use super::lines::{Line, LineReader, ReadError};
+use super::message::{self, Fault, Message};
+use crate::api::frames::Door;
+use crate::api::limits::{Limits, Paid};
+
+/// A line to be written, with the call that it answers.
+pub struct Answer {
+    /// One message and its line break.
+    pub line: Vec<u8>,
+    /// In flight until this is dropped.
+    pub flight: Option<Arc<Flight>>,
+}
+
+/// Reads messages for rmcp and queues its answers.
+pub struct Lines<R> {
+    reader: R,
+    lines: LineReader,
+    door: Door,
+    answers: mpsc::Sender<Answer>,
+    flights: Flights,
+    flying: HashMap<RequestId, Arc<Flight>>,
+    /// Set when answers cannot be written any more.
+    gone: CancellationToken,
+    /// An answer of the transport itself that waits for room in the queue.
+    waiting: Option<Answer>,
+    is_open: bool,
+}
+
+impl<R> Lines<R> {
+    /// Messages from `reader`; answers go into the queue until `gone`.
+    pub fn new(
+        door: &Door,
+        reader: R,
+        answers: mpsc::Sender<Answer>,
+        gone: CancellationToken,
+    ) -> Self {
+        let limits: &Limits = &door.limits;
+        Self {
+            reader,
+            lines: LineReader::new(limits.frame_bytes_max, limits.frame()),
+            flights: Flights::new(limits),
+            door: door.clone(),
+            answers,
+            flying: HashMap::new(),
+            gone,
+            waiting: None,
+            is_open: true,
+        }
+    }
+
+    fn refuse(&mut self, fault: &Fault) {
+        let error = ServerJsonRpcMessage::error(fault.to_error(), fault.id.clone());
+        self.waiting = encode(&error).map(|line| Answer { line, flight: None });
+    }
+
+    /// What a line is for rmcp; what is wrong with it is left waiting to be answered.
+    fn take(&mut self, line: Vec<u8>, paid: Paid) -> Option<ClientJsonRpcMessage> {
+        let bytes = line.len();
+        match message::read(line) {
+            Ok(Message::Nothing) => None,
+            Ok(Message::Forward(mut message)) => {
+                if let Err(fault) = self.depart(&mut message, bytes, paid) {
+                    self.refuse(&fault);
+                    return None;
+                }
+                Some(*message)
+            }
+            Err(fault) => {
+                self.refuse(&fault);
+                None
+            }
+        }
+    }
+
+    fn depart(
+        &mut self,
+        message: &mut ClientJsonRpcMessage,
+        bytes: usize,
+        paid: Paid,
+    ) -> Result<(), Fault> {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                if self.flying.contains_key(&request.id) {
+                    return Err(Fault {
+                        id: Some(request.id.clone()),
+                        code: ErrorCode::INVALID_REQUEST,
+                        body: ErrorBody::new(
+                            Code::InvalidInput,
+                            "a request with this `id` is not answered yet",
+                        ),
+                    });
+                }
+                let flight = self.flights.begin(bytes, paid);
+                request.request.extensions_mut().insert(Arc::clone(&flight));
+                self.flying.insert(request.id.clone(), flight);
+            }
+            JsonRpcMessage::Notification(notification) => {
+                // rmcp answers no request that was cancelled; it lands when its handler ends.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.flying.remove(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+        Ok(())
+    }
+
+    fn take_read(&mut self, read: Result<Option<Line>, ReadError>) -> Option<ClientJsonRpcMessage> {
+        let limits = &self.door.limits;
+        let fault = match read {
+            Ok(Some(Line::Whole(line, paid))) => return self.take(line, paid),
+            Ok(None) => {
+                self.is_open = false;
+                return None;
+            }
+            Err(ReadError::Io(error)) => {
+                tracing::debug!(%error, "a peer went away");
+                self.is_open = false;
+                return None;
+            }
+            Ok(Some(Line::TooLong(head))) => {
+                let message = format!("a line has at most {} bytes", limits.frame_bytes_max);
+                let body = ErrorBody::new(Code::FrameTooLarge, message).hint("send it in parts");
+                Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
+            }
+            Ok(Some(Line::Busy(head))) => {
+                Fault::of(&head, ErrorCode::INTERNAL_ERROR, crate::api::frames::busy())
+            }
+            Err(ReadError::Slow(head)) => {
+                self.is_open = false;
+                let message = format!("a line did not end within {} ms", limits.frame_ms_max);
+                let body = ErrorBody::new(Code::Timeout, message);
+                Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
+            }
+        };
+        self.refuse(&fault);
+        None
+    }
+}
+
+impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let flight = id.and_then(|id| self.flying.remove(id));
+        let answers = self.answers.clone();
+        async move {
+            let Some(line) = encode(&message) else {
+                return Err(io::ErrorKind::InvalidData.into());
+            };
+            drop(message);
+            answers
+                .send(Answer { line, flight })
+                .await
+                .map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    /// Safe to cancel anywhere: what was read stays in `self` until it is returned or answered.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.waiting.is_some() {
+                let permit = tokio::select! {
+                    permit = self.answers.reserve() => permit.ok()?,
+                    () = self.gone.cancelled() => return None,
+                };
+                if let Some(answer) = self.waiting.take() {
+                    permit.send(answer);
+                }
+            }
+            if !self.is_open {
+                tokio::select! {
+                    () = self.flights.landed() => {}
+                    () = self.gone.cancelled() => {}
+                }
+                return None;
+            }
+            let read = async {
+                self.flights.room().await;
+                self.lines.next(&mut self.reader, &self.door.budget).await
+            };
+            let read = tokio::select! {
+                biased;
+                () = self.gone.cancelled() => return None,
+                () = self.door.stop.cancelled() => Ok(None),
+                read = read => read,
+            };
+            if let Some(message) = self.take_read(read) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.flying.clear();
+        Ok(())
+    }
+}
+
+/// A message as a line.
+fn encode(message: &ServerJsonRpcMessage) -> Option<Vec<u8>> {
+    let mut line = Vec::with_capacity(512);
+    match serde_json::to_writer(&mut line, message) {
+        Ok(()) => {
+            line.push(b'\n');
+            Some(line)
+        }
+        Err(error) => {
+            tracing::error!(%error, "an answer does not encode");
+            None
+        }
+    }
+}
