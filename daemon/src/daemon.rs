@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use lore::places::{PlaceError, Places, ensure_folder};
 use tokio::net::UnixListener;
@@ -149,9 +149,10 @@ async fn idle_work(context: Arc<Context>) {
             continue;
         };
         let result = tokio::task::spawn_blocking(move || {
-            shared.blobs.sweep(SystemTime::now(), |hash| {
-                index::is_blob_named(&state.snapshot, hash)
-            })
+            let now = UNIX_EPOCH + Duration::from_micros(shared.engine.clock().now());
+            shared
+                .blobs
+                .sweep(now, |hash| index::is_blob_named(&state.snapshot, hash))
         })
         .await;
         match result {

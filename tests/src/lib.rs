@@ -1,1 +1,22 @@
-//! t
+//! The harness: real daemons on homes of their own, called over their sockets, killed and started
+//! again.
+//!
+//! A home is a temporary folder that `LORE_HOME` names, and the environment of the daemon holds
+//! nothing else. Whatever a test waits for, it waits for with [`until`]. Panicking is how the
+//! harness says no, always with what the daemon last said.
+
+mod home;
+mod random;
+mod wait;
+
+pub use home::{Daemon, Ended, Home, call};
+pub use random::{Random, seed};
+pub use wait::until;
+
+/// A fresh home for the daemon that this package builds.
+#[macro_export]
+macro_rules! home {
+    () => {
+        $crate::Home::new(env!("CARGO_BIN_EXE_lored-under-test"))
+    };
+}

@@ -3,8 +3,6 @@
 //! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?}`; the
 //! header is itself an encoded map, kept as the bytes that the chain covers.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::event::{KeyMark, Payload};
@@ -141,12 +139,21 @@ fn field(into: &mut Vec<u8>, name: &str, value: &[u8]) {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Part {
-    Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
-    Text(String),
-    #[allow(dead_code)] // What a newer program may have added is read over.
-    Other(serde::de::IgnoredAny),
+struct EventMap {
+    #[serde(with = "serde_bytes")]
+    header: Vec<u8>,
+    #[serde(with = "serde_bytes")]
+    payload_hash: [u8; 32],
+    #[serde(with = "serde_bytes")]
+    link: [u8; 32],
+    #[serde(default, with = "serde_bytes")]
+    salt: Option<[u8; 16]>,
+    #[serde(default, with = "serde_bytes")]
+    fact: Option<Vec<u8>>,
+    #[serde(default, with = "serde_bytes")]
+    body: Option<Vec<u8>>,
+    #[serde(default)]
+    key: Option<String>,
 }
 
 /// Reads an event.
@@ -154,43 +161,23 @@ enum Part {
 /// # Errors
 /// A sentence on what is missing or does not fit.
 pub fn decode_event(bytes: &[u8]) -> Result<Stamped, String> {
-    let mut parts: BTreeMap<String, Part> = decode(bytes)?;
-    let mut take = |name: &str| match parts.remove(name) {
-        Some(Part::Bytes(bytes)) => Some(bytes),
-        _ => None,
-    };
-    let missing = |name: &'static str| move || format!("the event has no {name}");
-    let hash = |name: &'static str, bytes: Option<Vec<u8>>| {
-        bytes
-            .and_then(|bytes| bytes.try_into().ok())
-            .map(Hash)
-            .ok_or_else(missing(name))
-    };
-    let header_bytes = take("header").ok_or_else(missing("header"))?;
-    let payload_hash = hash("payload_hash", take("payload_hash"))?;
-    let link = hash("link", take("link"))?;
-    let payload = match (take("salt"), take("fact"), take("body")) {
+    let map: EventMap = decode(bytes)?;
+    let payload = match (map.salt, map.fact, map.body) {
         (Some(salt), Some(fact), Some(body)) => Some(Payload {
-            salt: salt
-                .try_into()
-                .map_err(|_| "the salt is not 16 bytes".to_owned())?,
+            salt,
             fact: Bytes::from(fact),
             body: Bytes::from(body),
         }),
         (None, None, None) => None,
         _ => return Err("the payload is not whole".to_owned()),
     };
-    let key = match parts.remove("key") {
-        Some(Part::Text(key)) => Some(key),
-        _ => None,
-    };
     Ok(Stamped {
-        header: decode_header(&header_bytes)?,
-        header_bytes: Bytes::from(header_bytes),
-        payload_hash,
-        link,
+        header: decode_header(&map.header)?,
+        header_bytes: Bytes::from(map.header),
+        payload_hash: Hash(map.payload_hash),
+        link: Hash(map.link),
         payload,
-        key,
+        key: map.key,
     })
 }
 

@@ -1,0 +1,55 @@
+//! Randomness that a seed repeats.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A seeded generator: SplitMix64 (Steele, Lea, Flood 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+/// The seed of a test: `LORE_SEED` if it is set, else a new one. Tests print it, and a failing test
+/// shows what it printed.
+#[must_use]
+pub fn seed() -> u64 {
+    match std::env::var("LORE_SEED").map(|seed| seed.parse()) {
+        Ok(Ok(seed)) => seed,
+        Ok(Err(_)) | Err(_) => SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as u64 % 1_000_000_000),
+    }
+}
+
+impl Random {
+    /// The generator of this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from `low` up to, and without, `high`.
+    pub fn range(&mut self, low: u64, high: u64) -> u64 {
+        low + self.bits() % (high - low).max(1)
+    }
+
+    /// Yes, in one of `times` cases.
+    pub fn one_in(&mut self, times: u64) -> bool {
+        self.range(0, times) == 0
+    }
+
+    /// One of these.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+        let at = self.range(0, of.len() as u64) as usize;
+        of.get(at).expect("something to pick from")
+    }
+}

@@ -1,0 +1,377 @@
+//! The laws of docs/architecture.md that can be read off the source: who names whom, how long a
+//! file is, what it says first.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The daemon's modules in one straight line: each names only those after it.
+const LINE: &[&str] = &[
+    "program",
+    "tour",
+    "maintenance",
+    "daemon",
+    "config",
+    "service",
+    "api",
+    "rooms",
+    "audit",
+    "steps",
+    "state",
+    "sessions",
+    "projects",
+    "operation",
+    "cache",
+    "engine",
+    "error",
+    "log",
+    "store",
+    "clock",
+];
+
+/// Rooms: one per capability.
+const CAPABILITIES: &[&str] = &["steps", "sessions", "projects", "audit"];
+
+/// Outsiders, and the only places that name them.
+const OUTSIDERS: &[(&str, &[&str])] = &[
+    ("fjall", &["daemon/src/store/"]),
+    ("lz4_flex", &["daemon/src/store/"]),
+    ("xxhash_rust", &["daemon/src/store/"]),
+    ("rmcp", &["daemon/src/api/mcp", "daemon/src/api/http"]),
+    ("hyper", &["daemon/src/api/http"]),
+    ("hyper_util", &["daemon/src/api/http"]),
+    ("ciborium", &["daemon/src/log/codec.rs"]),
+    ("ciborium_io", &["client/src/protocol/cbor.rs"]),
+    ("ciborium_ll", &["client/src/protocol/cbor.rs"]),
+    ("getrandom", &["daemon/src/clock.rs"]),
+    ("jiff", &["daemon/src/clock.rs"]),
+    (
+        "SystemTime::now",
+        &["daemon/src/clock.rs", "tests/src/random.rs"],
+    ),
+    ("regex", &["daemon/src/steps/"]),
+    ("regex_syntax", &["daemon/src/steps/"]),
+    ("toml", &["daemon/src/config.rs"]),
+];
+
+/// Wire types with arguments and replies, and the only places in the daemon that name them.
+const WIRE_FAMILIES: &[&str] = &["steps", "sessions", "log", "status"];
+const WIRE_PLACES: &[&str] = &[
+    "daemon/src/api/",
+    "daemon/src/audit/",
+    "daemon/src/maintenance.rs",
+];
+
+/// What the client must not drag in.
+const NOT_IN_THE_CLIENT: &[&str] = &["tokio", "fjall", "rmcp", "hyper", "tantivy"];
+
+/// The longest file, in lines; tests are lists of cases and may be longer.
+const LINES_MAX: usize = 500;
+const TEST_LINES_MAX: usize = 700;
+/// Lists, not programs: the wire types of one family.
+const LISTS: &[&str] = &["client/src/protocol/steps.rs"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_path_buf()
+}
+
+/// A source file: where from the root of the workspace, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// Without its tests, comments and texts: what the program is.
+    fn program(&self) -> String {
+        if self.is_test() {
+            return String::new();
+        }
+        let text = match self.text.find("#[cfg(test)]") {
+            Some(end) => &self.text[..end],
+            None => &self.text,
+        };
+        without_comments_and_texts(text)
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.ends_with("/tests.rs") || self.path.contains("/tests/")
+    }
+
+    /// The module of the daemon it belongs to.
+    fn module(&self) -> Option<&str> {
+        let inner = self.path.strip_prefix("daemon/src/")?;
+        let name = inner.split('/').next()?;
+        Some(name.strip_suffix(".rs").unwrap_or(name))
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = ["client", "daemon", "tests"]
+        .iter()
+        .map(|member| root().join(member))
+        .collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let path = path.strip_prefix(root()).unwrap();
+                let path = path.to_str().unwrap().to_owned();
+                found.push(Source { path, text });
+            }
+        }
+    }
+    assert!(found.len() > 100, "only {} sources found", found.len());
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+/// Line comments and string literals become blanks; a quote in a char literal is seen as such.
+fn without_comments_and_texts(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            raw.find("\"#").map_or(rest.len(), |end| end + 5)
+        } else if first == '"' {
+            text_bytes(rest)
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if rest.starts_with("'\\\"'") {
+            4
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        };
+        out.push(' ');
+        rest = &rest[skipped..];
+    }
+    out
+}
+
+/// The length of the string literal that a text starts with.
+fn text_bytes(text: &str) -> usize {
+    let mut escaped = true; // passes over the opening quote
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The words that follow `prefix` as the next part of a path: one, or each in braces.
+fn parts_after(text: &str, prefix: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices(prefix) {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|before| before.is_alphanumeric() || before == '_' || before == ':') {
+            continue;
+        }
+        let rest = &text[at + prefix.len()..];
+        match rest.strip_prefix('{') {
+            None => found.extend(word(rest)),
+            Some(group) => {
+                let (mut depth, mut at_start) = (0, true);
+                for (at, character) in group.char_indices() {
+                    match character {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => at_start = true,
+                        c if c.is_whitespace() => {}
+                        _ if at_start && depth == 0 => {
+                            found.extend(word(&group[at..]));
+                            at_start = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn word(text: &str) -> Option<String> {
+    let end = text
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(text.len());
+    (end > 0).then(|| text[..end].to_owned())
+}
+
+/// Whether `name` stands in the text as the beginning of a path, or is imported whole.
+fn names(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = &text[at + name.len()..];
+        let begins = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':');
+        let is_path = after.starts_with("::") || after.starts_with(';') || name.contains("::");
+        begins && (is_path || after.starts_with(" as "))
+    })
+}
+
+/// Law 1: one direction. Each module of the daemon names only those after it in [`LINE`], shown by
+/// reading every path that begins at the crate's root.
+#[test]
+fn the_daemon_is_one_straight_line() {
+    let place = |module: &str| LINE.iter().position(|name| *name == module);
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let Some(module) = source.module() else {
+            continue;
+        };
+        if module == "lib" || module == "main" {
+            continue;
+        }
+        let Some(own) = place(module) else {
+            wrong.push(format!("{}: `{module}` has no place in LINE", source.path));
+            continue;
+        };
+        for named in parts_after(&source.program(), "crate::") {
+            match place(&named) {
+                Some(its) if its >= own => {}
+                Some(_) => wrong.push(format!("{} names `{named}`, above it", source.path)),
+                None => wrong.push(format!("{} names `{named}`, not in LINE", source.path)),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Law 9: outsiders are named in one place each, shown by looking for their names in all others.
+#[test]
+fn outsiders_stay_in_their_places() {
+    let mut wrong = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for source in sources() {
+        let program = source.program();
+        for (name, places) in OUTSIDERS {
+            if names(&program, name) {
+                seen.insert(name);
+                if !places.iter().any(|place| source.path.starts_with(place)) {
+                    wrong.push(format!("{} names {name}", source.path));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(
+        seen.contains("fjall") && seen.contains("ciborium"),
+        "{seen:?}"
+    );
+}
+
+/// Law 3 of the layout: capabilities do not reach into each other's views, commands or events,
+/// except for what their mod.rs publishes; shown by its modules of these names being private.
+#[test]
+fn capabilities_publish_no_inner_module() {
+    for capability in CAPABILITIES {
+        let path = root().join("daemon/src").join(capability).join("mod.rs");
+        let text = std::fs::read_to_string(&path).unwrap();
+        for inner in ["view", "command", "event", "choose"] {
+            let published = text.contains(&format!("pub mod {inner};"))
+                || text.contains(&format!("pub(crate) mod {inner};"));
+            assert!(!published, "{capability} publishes its {inner} whole");
+        }
+    }
+}
+
+/// Law 7: arguments and replies of the wire are named by the doors, the operations and the audit
+/// alone, so that no event, view or store depends on them.
+#[test]
+fn wire_types_end_at_the_operations() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let is_operations = source.path.contains("/operations");
+        let is_place = WIRE_PLACES
+            .iter()
+            .any(|place| source.path.starts_with(place));
+        if source.module().is_none() || is_operations || is_place {
+            continue;
+        }
+        for named in parts_after(&source.program(), "lore::protocol::") {
+            if WIRE_FAMILIES.contains(&named.as_str()) {
+                wrong.push(format!("{} names lore::protocol::{named}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Law 8: the client is a thin pipe, shown by following its dependencies in the lock file.
+#[test]
+fn the_client_drags_in_no_runtime_and_no_engine() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let mut needs: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for package in lock.split("[[package]]").skip(1) {
+        let quoted = |line: &str| line.split('"').nth(1).map(str::to_owned);
+        let mut lines = package.lines().filter(|line| !line.trim().is_empty());
+        let name = lines.next().and_then(quoted).unwrap();
+        let needed = package
+            .split_once("dependencies = [")
+            .map_or("", |(_, rest)| rest.split(']').next().unwrap());
+        let needed = needed.lines().filter_map(quoted);
+        // A name with several versions is listed as "name version": all versions are followed.
+        let needed = needed.map(|name| name.split(' ').next().unwrap().to_owned());
+        needs.entry(name).or_default().extend(needed);
+    }
+    let mut reached: BTreeSet<&str> = BTreeSet::new();
+    let mut open = vec!["lore"];
+    while let Some(name) = open.pop() {
+        if reached.insert(name) {
+            open.extend(needs[name].iter().map(String::as_str));
+        }
+    }
+    assert!(reached.contains("serde_json"), "{reached:?}");
+    for name in NOT_IN_THE_CLIENT {
+        assert!(!reached.contains(name), "lore needs {name}");
+    }
+}
+
+/// Files say first what they are for, and are short enough to be read at once.
+#[test]
+fn files_open_with_a_sentence_and_end_in_time() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let first = source.text.lines().next().unwrap_or_default();
+        if !first.starts_with("//! ") {
+            wrong.push(format!("{} opens with {first:?}", source.path));
+        }
+        let lines = source.text.lines().count();
+        let max = if source.is_test() {
+            TEST_LINES_MAX
+        } else {
+            LINES_MAX
+        };
+        if lines > max && !LISTS.contains(&source.path.as_str()) {
+            wrong.push(format!("{} has {lines} lines", source.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Tests wait for conditions: nothing under tests/ sleeps, but for the one helper that waits.
+#[test]
+fn tests_do_not_sleep() {
+    for source in sources() {
+        let in_tests = source.path.starts_with("tests/") && source.path != "tests/src/wait.rs";
+        if in_tests {
+            let program = without_comments_and_texts(&source.text);
+            assert!(!program.contains("thread::sleep"), "{} sleeps", source.path);
+        }
+    }
+}
