@@ -358,7 +358,7 @@ fn public_names_stay() {
         format!("error {} {} {again}", code.as_str(), code.status())
     }));
     lines.extend(
-        lored::config::KEYS
+        lored::config::keys()
             .iter()
             .map(|key| format!("setting {key}")),
     );
