@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::frames::{Door, Next};
-use super::mcp;
+use super::{http, mcp};
 
 /// After a failed accept (out of descriptors, say) the next is tried this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -96,6 +96,7 @@ impl Drop for Seat {
 /// The three doors on one listener.
 pub struct Doors {
     door: Door,
+    http: http::Service,
     seats: Arc<Seats>,
     connections: TaskTracker,
 }
@@ -106,6 +107,7 @@ impl Doors {
     pub fn new(door: Door) -> Self {
         Self {
             seats: Seats::new(door.limits.connections_max),
+            http: http::Service::new(&door),
             door,
             connections: TaskTracker::new(),
         }
@@ -210,6 +212,10 @@ impl Doors {
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
                 let caller = mcp::anonymous(uid);
                 mcp::serve(&self.door, caller, None, seat, reader, writer).await
+            }
+            Some(b'A'..=b'Z') => {
+                let http = &self.http;
+                http.serve(&self.door, uid, seat, reader, writer).await
             }
             Some(other) => {
                 let line = format!(

@@ -6,6 +6,7 @@
 mod dispatch;
 mod frame_reader;
 mod frames;
+mod http;
 pub mod limits;
 mod listener;
 mod mcp;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use lore::protocol::{Code, ErrorBody, within_limits};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode,
-    ErrorData, GetExtensions, JsonObject, RequestId, RequestMetaObject,
+    ErrorData, GetExtensions, JsonObject, RequestId, RequestMetaObject, ServerJsonRpcMessage,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -56,10 +56,11 @@ impl Fault {
         }
     }
 
-    /// As JSON-RPC has it.
+    /// The answer that says so.
     #[must_use]
-    pub fn to_error(&self) -> ErrorData {
-        protocol_error(self.code, &self.body)
+    pub fn to_answer(&self) -> ServerJsonRpcMessage {
+        let error = protocol_error(self.code, &self.body);
+        ServerJsonRpcMessage::error(error, self.id.clone())
     }
 }
 
@@ -129,6 +130,14 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
             ))))
         }
     }
+}
+
+/// Whether a line, or an HTTP body, could be read.
+///
+/// # Errors
+/// [`Fault`], for the sender.
+pub fn check(line: &[u8]) -> Result<(), Fault> {
+    parse(line).map(drop)
 }
 
 enum Parsed {

@@ -5,13 +5,14 @@ mod lines;
 mod message;
 mod server;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod tools;
 mod transport;
 
 use std::io;
 use std::sync::Arc;
 
+pub use message::{Fault, check};
 use rmcp::service::serve_directly;
 pub use server::Server;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};

@@ -508,11 +508,20 @@ async fn first_answers_are_golden() {
         text.replace("$VERSION", said::SERVER_VERSION)
             .replace("\"$INSTRUCTIONS\"", &instructions)
     };
+    for version in said::MCP_VERSIONS {
+        let request = initialize(version).to_string();
+        let bridged = lore::bridge::answers::initialize(request.as_bytes()).unwrap();
+        peer.send(request).await;
+        assert_eq!(peer.line().await.trim_end().as_bytes(), bridged);
+    }
     peer.send(initialize("2025-11-25").to_string()).await;
     let line = peer.line().await;
     assert_eq!(line, golden(include_str!("golden/initialize.jsonl")));
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
-    peer.send(discover.to_string()).await;
+    let discover = discover.to_string();
+    let bridged = lore::bridge::answers::discover(discover.as_bytes()).unwrap();
+    peer.send(discover).await;
     let line = peer.line().await;
     assert_eq!(line, golden(include_str!("golden/discover.jsonl")));
+    assert_eq!(line.trim_end().as_bytes(), bridged);
 }

@@ -68,8 +68,7 @@ impl<R> Lines<R> {
     }
 
     fn refuse(&mut self, fault: &Fault) {
-        let error = ServerJsonRpcMessage::error(fault.to_error(), fault.id.clone());
-        self.waiting = encode(&error).map(|line| Answer { line, flight: None });
+        self.waiting = encode(&fault.to_answer()).map(|line| Answer { line, flight: None });
     }
 
     /// What a line is for rmcp; what is wrong with it is left waiting to be answered.

@@ -1,0 +1,225 @@
+//! MCP over HTTP/1.1 on the same socket: `/mcp`, and nothing else.
+//!
+//! No sessions are kept: every request stands for itself, in both eras of the protocol. Nothing
+//! here lets pages of other origins in, so there are no CORS headers.
+
+mod deadline;
+#[cfg(test)]
+mod tests;
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+
+use deadline::Deadlined;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use lore::protocol::{Code, ErrorBody};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+
+use super::frames::{Door, busy};
+use super::limits::{Budget, Paid, SMALL_BYTES};
+use super::listener::Seat;
+use super::mcp::{Fault, Server, anonymous, check};
+
+/// Where MCP is.
+const PATH: &str = "/mcp";
+/// Pages that may call, when a browser says where a request comes from.
+const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+/// The most that a request's head may take, in bytes.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// A large body is paid for in pieces of this size, in bytes.
+const PIECE_BYTES: usize = 256 * 1024;
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Mcp = StreamableHttpService<Server, NeverSessionManager>;
+
+/// The door for HTTP.
+pub struct Service {
+    config: StreamableHttpServerConfig,
+}
+
+impl Service {
+    /// A door with the body limit of the others.
+    #[must_use]
+    pub fn new(door: &Door) -> Self {
+        // The names of this machine alone are taken as `Host`: rmcp's default.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_allowed_origins(ORIGINS)
+            .with_max_request_body_bytes(door.limits.frame_bytes_max);
+        Self { config }
+    }
+
+    /// Serves one connection until it closes, or the daemon stops.
+    ///
+    /// # Errors
+    /// When the peer's requests are no HTTP, come too slowly, or their answers are not read.
+    pub async fn serve<R, W>(
+        &self,
+        door: &Door,
+        uid: u32,
+        seat: &Seat,
+        reader: R,
+        writer: W,
+    ) -> io::Result<()>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let mcp = self.mcp(door, uid);
+        let service = service_fn(|request| async {
+            let answer = answer(door, &mcp, request).await;
+            seat.has_finished_a_call();
+            Ok::<_, Infallible>(answer)
+        });
+        let writer = Deadlined::new(writer, door.limits.write());
+        let mut connection = pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(door.limits.hello())
+                .max_buf_size(HEAD_BYTES_MAX)
+                .serve_connection(TokioIo::new(tokio::io::join(reader, writer)), service)
+        );
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = door.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        ended.map_err(io::Error::other)
+    }
+
+    fn mcp(&self, door: &Door, uid: u32) -> Mcp {
+        let (dispatch, budget) = (door.dispatch.clone(), door.budget.clone());
+        let server = move || {
+            let caller = anonymous(uid);
+            Ok(Server::new(dispatch.clone(), budget.clone(), caller, None))
+        };
+        StreamableHttpService::new(server, Arc::default(), self.config.clone())
+    }
+}
+
+async fn answer(door: &Door, mcp: &Mcp, request: Request<Incoming>) -> Answer {
+    if request.uri().path() != PATH {
+        let path: String = request.uri().path().chars().take(64).collect();
+        let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
+            .hint(format!("MCP is at {PATH}"));
+        return refusal(StatusCode::NOT_FOUND, &body);
+    }
+    let (head, body) = request.into_parts();
+    // With this header a peer sends its body only when it is read.
+    let is_asked_for = head.headers.contains_key(EXPECT);
+    let read = read(door, is_asked_for, body);
+    let (body, _paid) = match timeout(door.limits.frame(), read).await {
+        Ok(Ok(read)) => read,
+        Ok(Err(refused)) => return refused,
+        Err(_) => {
+            let message = format!(
+                "the body did not arrive within {} ms",
+                door.limits.frame_ms_max
+            );
+            let body = ErrorBody::new(Code::Timeout, message);
+            return refusal(StatusCode::REQUEST_TIMEOUT, &body);
+        }
+    };
+    let is_post = head.method == hyper::Method::POST;
+    if let (true, Err(fault)) = (is_post, check(&body)) {
+        return broken(&fault);
+    }
+    mcp.handle(Request::from_parts(head, Full::new(Bytes::from(body))))
+        .await
+}
+
+/// Reads a body, growing with what has arrived. Of one that is refused the rest is skipped: a peer
+/// that writes all before it reads still gets its answer.
+async fn read(
+    door: &Door,
+    is_asked_for: bool,
+    mut body: Incoming,
+) -> Result<(Vec<u8>, Paid), Answer> {
+    let read = read_up_to(door, &mut body).await;
+    if read.is_err() && !is_asked_for {
+        while let Some(Ok(_)) = body.frame().await {}
+    }
+    read
+}
+
+async fn read_up_to(door: &Door, body: &mut Incoming) -> Result<(Vec<u8>, Paid), Answer> {
+    let bytes_max = door.limits.frame_bytes_max;
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(too_large(bytes_max));
+    }
+    let mut bytes = Vec::new();
+    let mut paid = Paid::default();
+    let mut paid_bytes = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let message = format!("the body did not arrive: {error}");
+            let body = ErrorBody::new(Code::InvalidInput, message);
+            refusal(StatusCode::BAD_REQUEST, &body)
+        })?;
+        let Ok(piece) = frame.into_data() else {
+            continue;
+        };
+        let length = bytes.len() + piece.len();
+        if length > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        if length > SMALL_BYTES {
+            pay(&door.budget, &mut paid, &mut paid_bytes, length)?;
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    if paid.is_empty() && !bytes.is_empty() {
+        paid = door.budget.small(bytes.len()).await;
+    }
+    Ok((bytes, paid))
+}
+
+fn pay(budget: &Budget, paid: &mut Paid, so_far: &mut usize, bytes: usize) -> Result<(), Answer> {
+    while *so_far < bytes {
+        if !budget.large(paid, PIECE_BYTES) {
+            return Err(refusal(StatusCode::TOO_MANY_REQUESTS, &busy()));
+        }
+        *so_far += PIECE_BYTES;
+    }
+    Ok(())
+}
+
+fn too_large(bytes_max: usize) -> Answer {
+    let message = format!("a body has at most {bytes_max} bytes");
+    let body = ErrorBody::new(Code::FrameTooLarge, message).hint("send it in parts");
+    refusal(StatusCode::PAYLOAD_TOO_LARGE, &body)
+}
+
+fn refusal(status: StatusCode, body: &ErrorBody) -> Answer {
+    answered(status, json!({ "error": body }).to_string())
+}
+
+/// The body is no message of JSON-RPC.
+fn broken(fault: &Fault) -> Answer {
+    let text = serde_json::to_string(&fault.to_answer()).unwrap_or_default();
+    answered(StatusCode::BAD_REQUEST, text)
+}
+
+fn answered(status: StatusCode, json: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(json)).boxed());
+    *answer.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}

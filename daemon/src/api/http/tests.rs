@@ -1,0 +1,195 @@
+//! The HTTP door as a peer sees it: requests written by hand, on a real socket.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::api::Limits;
+use crate::api::mcp::tests::{House, call, initialize, modern};
+
+const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
+const JSON: &str = "Content-Type: application/json\r\n";
+
+struct Reply {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+async fn send(house: &House, request: &[u8]) -> Reply {
+    let mut stream = house.connect().await;
+    // A refused body may be cut off while it is still being written.
+    let (mut read, mut write) = stream.split();
+    let mut bytes = Vec::new();
+    let (_, read) = tokio::join!(write.write_all(request), read.read_to_end(&mut bytes));
+    read.unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Reply {
+        status,
+        head: head.to_ascii_lowercase(),
+        body: body.to_owned(),
+    }
+}
+
+async fn post(house: &House, path: &str, headers: &str, body: &str) -> Reply {
+    let request = format!(
+        "POST {path} HTTP/1.1\r\n{headers}{ACCEPT}{JSON}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    send(house, request.as_bytes()).await
+}
+
+const HOST: &str = "Host: localhost\r\n";
+
+/// The older era: initialize, then a call, which needs no session.
+#[tokio::test]
+async fn the_older_era_calls_without_a_session() {
+    let house = House::open(Limits::default());
+    let reply = post(&house, "/mcp", HOST, &initialize("2025-06-18").to_string()).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(!reply.head.contains("mcp-session-id"), "{}", reply.head);
+    assert!(!reply.head.contains("access-control"), "{}", reply.head);
+    assert_eq!(reply.json()["result"]["protocolVersion"], "2025-06-18");
+    let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    assert_eq!(post(&house, "/mcp", HOST, told).await.status, 202);
+    let result = r#"{"z":0.10,"a":12345678901234567890123}"#;
+    let mut body = call(2, "record_step", json!({"tool": "t"}));
+    body["params"]["arguments"]["result"] = serde_json::from_str(result).unwrap();
+    let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
+    let reply = post(&house, "/mcp", &headers, &body.to_string()).await;
+    let recorded = reply.json()["result"]["structuredContent"].clone();
+    assert_eq!(recorded["step"], 1, "{}", reply.body);
+    let wanted = json!({"session": recorded["session"], "step": 1});
+    let body = call(3, "get_step", wanted).to_string();
+    let shown = post(&house, "/mcp", &headers, &body).await.json();
+    let shown = &shown["result"]["structuredContent"];
+    assert_eq!(shown["result"], result);
+    // Without sessions nobody's name is known between requests.
+    assert_eq!(shown["agent"].as_str().unwrap_or_default(), "");
+}
+
+/// The newest era: each request says who it is from.
+#[tokio::test]
+async fn the_newest_era_calls() {
+    let house = House::open(Limits::default());
+    let headers = |method: &str, name: &str| {
+        let name = match name {
+            "" => String::new(),
+            name => format!("Mcp-Name: {name}\r\n"),
+        };
+        format!("{HOST}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}")
+    };
+    let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
+    let headers_of = headers("server/discover", "");
+    let reply = post(&house, "/mcp", &headers_of, &discover.to_string()).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert_eq!(reply.json()["result"]["resultType"], "complete");
+    let step = modern(call(2, "record_step", json!({"tool": "t", "result": "r"})));
+    let headers_of = headers("tools/call", "record_step");
+    let reply = post(&house, "/mcp", &headers_of, &step.to_string()).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let session = reply.json()["result"]["structuredContent"]["session"].clone();
+    let shown = modern(call(3, "get_step", json!({"session": session, "step": 1})));
+    let headers_of = headers("tools/call", "get_step");
+    let reply = post(&house, "/mcp", &headers_of, &shown.to_string()).await;
+    let shown = reply.json();
+    assert_eq!(
+        shown["result"]["structuredContent"]["agent"],
+        "modern tester"
+    );
+    let refused = modern(call(4, "get_step", json!({"session": "nosuch", "step": 1})));
+    let reply = post(&house, "/mcp", &headers_of, &refused.to_string()).await;
+    assert_eq!(reply.json()["result"]["isError"], true, "{}", reply.body);
+    // A header that contradicts the body is refused.
+    let headers_of = headers("tools/call", "record_step");
+    let reply = post(&house, "/mcp", &headers_of, &refused.to_string()).await;
+    assert_eq!(reply.json()["error"]["code"], -32020, "{}", reply.body);
+}
+
+/// Another path, host, origin or method is refused, each with its status.
+#[tokio::test]
+async fn what_is_not_for_us_is_refused() {
+    let house = House::open(Limits::default());
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let reply = post(&house, "/other", HOST, ping).await;
+    assert_eq!(reply.status, 404);
+    let message = reply.json()["error"]["message"].clone();
+    assert_eq!(message, "there is nothing at /other");
+    for (headers, status) in [
+        (HOST.to_owned(), 200),
+        ("Host: 127.0.0.1:8080\r\n".to_owned(), 200),
+        ("Host: example.com\r\n".to_owned(), 403),
+        (format!("{HOST}Origin: http://localhost:3000\r\n"), 200),
+        (format!("{HOST}Origin: http://example.com\r\n"), 403),
+        (format!("{HOST}Origin: null\r\n"), 403),
+        (String::new(), 400),
+    ] {
+        let reply = post(&house, "/mcp", &headers, ping).await;
+        assert_eq!(reply.status, status, "{headers}: {}", reply.body);
+    }
+    for method in ["GET", "DELETE", "OPTIONS"] {
+        let request = format!("{method} /mcp HTTP/1.1\r\n{HOST}{ACCEPT}Connection: close\r\n\r\n");
+        let reply = send(&house, request.as_bytes()).await;
+        assert_eq!(reply.status, 405, "{method}: {}", reply.body);
+        assert!(!reply.head.contains("access-control"), "{}", reply.head);
+    }
+}
+
+/// Bodies that are no messages, and bodies over the limit however they are sent.
+#[tokio::test]
+async fn bad_bodies_get_their_answers() {
+    let house = House::open(Limits {
+        frame_bytes_max: 100_000,
+        ..Limits::default()
+    });
+    for (body, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        (r#"{"jsonrpc":"2.0","id":7}"#, -32600),
+        (&"[".repeat(50_000), -32700),
+    ] {
+        let reply = post(&house, "/mcp", HOST, body).await;
+        assert_eq!(reply.status, 400, "{}", reply.body);
+        assert_eq!(reply.json()["error"]["code"], code, "{}", reply.body);
+    }
+    let large = call(
+        1,
+        "record_step",
+        json!({"tool": "t", "result": "x".repeat(100_000)}),
+    );
+    let large = large.to_string();
+    let reply = post(&house, "/mcp", HOST, &large).await;
+    assert_eq!(reply.status, 413, "{}", reply.body);
+    assert_eq!(reply.json()["error"]["code"], "FRAME_TOO_LARGE");
+    let chunked = format!(
+        "POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
+        large.len()
+    );
+    assert_eq!(send(&house, chunked.as_bytes()).await.status, 413);
+}
+
+/// A peer that dribbles its request is let go, before and inside the body.
+#[tokio::test]
+async fn slow_requests_are_closed() {
+    let house = House::open(Limits {
+        hello_ms_max: 30,
+        frame_ms_max: 30,
+        ..Limits::default()
+    });
+    let mut stream = house.connect().await;
+    stream.write_all(b"POST /mcp HT").await.unwrap();
+    let mut left = Vec::new();
+    stream.read_to_end(&mut left).await.unwrap();
+    let request = format!("POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}Content-Length: 9\r\n\r\n{{");
+    let reply = send(&house, request.as_bytes()).await;
+    assert_eq!(reply.status, 408, "{}", reply.body);
+    assert_eq!(reply.json()["error"]["code"], "TIMEOUT");
+}
