@@ -134,11 +134,36 @@ pub fn rebuild(config: &Config, places: &Places) -> Outcome {
     Ok(true)
 }
 
+/// The store is gone and its head is not: nothing is left to serve but an empty store.
+fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
+    let _lock = Lock::take(&places.daemon_lock()).map_err(text)?;
+    let head = folder(places).head();
+    let position = Head::peek(&head).map_err(text)?.position;
+    println!(
+        "the store {} is gone; it held {position} events",
+        folder(places).store().display()
+    );
+    if !accept_head {
+        println!("Put it back, or run `lored repair --accept-head` to begin anew.");
+        return Ok(false);
+    }
+    let aside = head.with_extension(format!("of-{position}-events"));
+    std::fs::rename(&head, &aside).map_err(text)?;
+    println!(
+        "accepted: the next start begins anew; the old head is kept as {}",
+        aside.display()
+    );
+    Ok(true)
+}
+
 /// Shows what is damaged; accepts it when told to.
 ///
 /// # Errors
 /// A sentence, when a daemon serves or the store cannot be opened.
 pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
+    if !folder(places).store().exists() && folder(places).head().exists() {
+        return repair_vanished(places, accept_head);
+    }
     let _lock = lock_for("repair", places)?;
     let opened = open(config, places)?;
     let Some(damage) = &opened.damage else {

@@ -135,3 +135,98 @@ impl Rows for State {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::engine::tests::{histories, live, store_of};
+    use crate::log::INDEX;
+    use crate::rooms::Rooms;
+    use crate::steps;
+
+    type Row = (&'static str, Vec<u8>, Vec<u8>);
+
+    /// The rows that are about one session, registrations of its project and everywhere included.
+    fn rows_about(rows: &dyn Rows, session: &str, project: Option<&str>) -> Vec<Row> {
+        let mut found = Vec::new();
+        for space in [INDEX, sessions::SPACE, steps::SPACE] {
+            rows.scan(
+                space,
+                &[],
+                &[u8::MAX; 9],
+                Direction::Forward,
+                &mut |key, value| {
+                    let has =
+                        |name: &str| key.windows(name.len()).any(|part| part == name.as_bytes());
+                    let of_project = project.is_some_and(has) && space == steps::SPACE;
+                    let of_all = space == steps::SPACE && matches!(key, [b'x' | b'y', b'g', ..]);
+                    if has(session) || of_project || of_all {
+                        found.push((space.name(), key.to_vec(), value.to_vec()));
+                    }
+                    Ok(ControlFlow::Continue(()))
+                },
+            )
+            .unwrap();
+        }
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        /// Looking back to any position, or to the time of any event, shows a session exactly as
+        /// its rows were when that event had just been folded.
+        #[test]
+        fn a_look_back_shows_what_was(history in histories()) {
+            let (bench, commits) = live(&history);
+            let dir = tempfile::tempdir().unwrap();
+            let store = store_of(dir.path(), &commits);
+            let published = Arc::new(Published {
+                snapshot: store.snapshot(),
+                tail: bench.tail,
+            });
+            let look = |session: &str, as_of: AsOf| {
+                let state = State {
+                    live: Arc::clone(&published),
+                    past: None,
+                    position: bench.tail.position,
+                };
+                state.back_to(&Rooms, session, &as_of)
+            };
+            let mut then = Memory::new();
+            let mut walked = Vec::new();
+            Log::new(&bench.rows)
+                .walk(Position(1), &mut |event, record| {
+                    Rooms.apply(&mut then, &event, record)?;
+                    walked.push((event.position(), event.header.time, then.clone()));
+                    Ok(ControlFlow::Continue(()))
+                })
+                .unwrap();
+            for (at, (position, time, then)) in walked.iter().enumerate() {
+                let is_last_of_its_time =
+                    walked.get(at + 1).is_none_or(|(_, next, _)| next != time);
+                for session in ["s-0", "s-1", "s-2", "s-3"] {
+                    let seen = look(session, AsOf::Position(*position));
+                    let Some(row) = sessions::get(then, session).unwrap() else {
+                        prop_assert_eq!(seen.err().unwrap().code, Code::SessionNotFound);
+                        continue;
+                    };
+                    let about = |rows: &dyn Rows| rows_about(rows, session, row.project.as_deref());
+                    let seen = seen.unwrap();
+                    prop_assert_eq!(seen.position(), *position);
+                    prop_assert_eq!(about(&seen), about(then));
+                    if is_last_of_its_time {
+                        let time = crate::clock::format_time(*time);
+                        let seen = look(session, AsOf::Time(time)).unwrap();
+                        prop_assert_eq!(about(&seen), about(then));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -17,4 +17,5 @@ pub use dispatch::Dispatch;
 pub use frames::Door;
 pub use limits::{Budget, Limits};
 pub use listener::Doors;
+pub use mcp::check as check_mcp_line;
 pub use operations::TABLE;

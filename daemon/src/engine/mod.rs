@@ -21,7 +21,7 @@ pub use open::{DataFolder, OpenError, Opened};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::log::{Actor, Hash, NewEvent, Position, RecordKey, Stamped};
+use crate::log::{Actor, Hash, NewEvent, Position, RecordKey, Stamped, key_hash};
 use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
 
 /// What folds events into rows: the sum of all views and of the log's own index.
@@ -75,14 +75,9 @@ impl KeyClaim {
     /// Claims `text` for this actor and body.
     #[must_use]
     pub fn new(text: &str, actor: &Actor, body: Hash) -> Self {
-        let mut bytes = actor.uid.to_be_bytes().to_vec();
-        bytes.push(0);
-        bytes.extend(actor.agent.as_bytes());
-        bytes.push(0);
-        bytes.extend(text.as_bytes());
         Self {
             text: text.to_owned(),
-            hash: Hash::of(&bytes),
+            hash: key_hash(text, actor),
             body,
         }
     }
@@ -156,3 +151,6 @@ impl Default for Settings {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

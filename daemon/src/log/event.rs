@@ -150,6 +150,17 @@ pub fn payload_hash(salt: &[u8; 16], fact: &[u8], body_digest: &Hash) -> Hash {
     Hash(hash.finalize().into())
 }
 
+/// The hash that stands for an idempotency key: SHA-256 over uid, agent and key, with zeros between.
+#[must_use]
+pub fn key_hash(key: &str, actor: &Actor) -> Hash {
+    let mut bytes = actor.uid.to_be_bytes().to_vec();
+    bytes.push(0);
+    bytes.extend(actor.agent.as_bytes());
+    bytes.push(0);
+    bytes.extend(key.as_bytes());
+    Hash::of(&bytes)
+}
+
 /// The next link: SHA-256 over the previous link, the header's bytes and the payload hash.
 #[must_use]
 pub fn link(previous: &Hash, header: &[u8], payload: &Hash) -> Hash {
@@ -185,6 +196,9 @@ pub enum ChainError {
     /// The payload does not match its hash.
     #[error("the payload does not match its hash")]
     Payload,
+    /// The key's text does not match its hash.
+    #[error("the idempotency key does not match its hash")]
+    Key,
     /// The link does not follow from the previous one.
     #[error("the link does not follow from the event before")]
     Link,
@@ -243,6 +257,11 @@ impl Stamped {
             if payload_hash(&payload.salt, &payload.fact, &digest) != self.payload_hash {
                 return Err(ChainError::Payload);
             }
+        }
+        if let Some(key) = &self.key
+            && self.header.key.map(|mark| mark.hash) != Some(key_hash(key, &self.header.actor))
+        {
+            return Err(ChainError::Key);
         }
         if link(previous, &self.header_bytes, &self.payload_hash) != self.link {
             return Err(ChainError::Link);

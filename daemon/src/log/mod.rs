@@ -10,8 +10,8 @@ mod read;
 mod record;
 
 pub use event::{
-    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Payload, ScopeOf, Stamped, link,
-    payload_hash,
+    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Payload, ScopeOf, Stamped, key_hash,
+    link, payload_hash,
 };
 pub use read::{Log, Stream};
 pub use record::{

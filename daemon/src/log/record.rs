@@ -120,12 +120,58 @@ pub fn record_positions(key: &[u8], value: &[u8]) -> Option<RangeInclusive<u64>>
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::{Actor, Body, Hash, KeyMark, NewEvent};
     use super::*;
 
+    fn event(position: u64, length: usize) -> Stamped {
+        let new = NewEvent {
+            kind: "StepRecorded",
+            session: Some("s-1".to_owned()),
+            project: None,
+            fact: codec::EMPTY.to_vec(),
+            body: Body::new(vec![7; length], [1; 16]),
+        };
+        let key = (position % 3 == 0).then(|| {
+            let mark = KeyMark {
+                hash: Hash([2; 32]),
+                body: Hash([3; 32]),
+            };
+            ("key".to_owned(), mark)
+        });
+        let actor = Actor::default();
+        Stamped::stamp(new, &Hash([4; 32]), Position(position), 5, &actor, key)
+    }
+
     proptest! {
+        /// What is put into records comes out of them: every event, in order, in the record that
+        /// was named when it was placed; only an event that is larger alone makes a large record.
+        #[test]
+        fn events_come_back(lengths in proptest::collection::vec(0..9000_usize, 0..40)) {
+            let mut builder = RecordBuilder::default();
+            let mut placed = Vec::new();
+            for (at, length) in lengths.iter().enumerate() {
+                let event = event(at as u64 + 1, *length);
+                placed.push((builder.place(event.position(), length + 512), event.clone()));
+                builder.push(&event);
+            }
+            let mut found = Vec::new();
+            for (key, record) in builder.finish() {
+                let slices = decode(&record).unwrap();
+                prop_assert!(slices.len() == 1 || record.len() <= RECORD_BYTES_MAX + 1024);
+                let last = key.0.0 + slices.len() as u64 - 1;
+                let positions = record_positions(&key.to_bytes(), &record);
+                prop_assert_eq!(positions, Some(key.0.0..=last));
+                for slice in slices {
+                    found.push((key, codec::decode_event(slice).unwrap()));
+                }
+            }
+            prop_assert_eq!(found, placed);
+        }
+
         /// Arbitrary bytes are refused or sliced, never a panic; slices lie within the record.
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {

@@ -9,3 +9,7 @@ mod view;
 pub use choose::{Choice, Chosen, Wish, session_of};
 pub use event::SessionCreated;
 pub use view::{Counts, SPACE, SessionRow, apply, counts, exists, get, last_of, project_counts};
+
+// For the engine's own tests, which decide real commands.
+#[cfg(test)]
+pub(crate) use command::CreateSession;

@@ -21,3 +21,7 @@ pub use event::{
 };
 pub use view::{SPACE, apply};
 pub use words::normalise;
+
+// For the engine's own tests, which decide real commands.
+#[cfg(test)]
+pub(crate) use command::{Reach, RecordStep, Register, Registration};

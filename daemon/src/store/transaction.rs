@@ -191,6 +191,8 @@ impl RowsMut for Transaction<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::Memory;
     use super::*;
 
@@ -227,5 +229,65 @@ mod tests {
         assert_eq!(keys(&tx, Direction::Backward), ["g=2", "d=2", "c=2", "b=1"]);
         tx.roll_back();
         assert_eq!(keys(&tx, Direction::Forward), ["b=1", "c=2", "d=1", "f=1"]);
+    }
+
+    /// Keys and bounds of few letters, so that they meet.
+    fn short() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(0..3_u8, 0..4)
+    }
+
+    proptest! {
+        /// A transaction reads like a plain map with the same changes: each key, every range both
+        /// ways, and scans that end early; roll-backs included.
+        #[test]
+        fn a_transaction_reads_like_a_plain_map(
+            base in proptest::collection::vec(short(), 0..20),
+            kept in proptest::collection::vec((short(), any::<bool>()), 0..12),
+            undone in proptest::collection::vec((short(), any::<bool>()), 0..12),
+            low in short(),
+            high in short(),
+            limit in 0..8_usize,
+        ) {
+            let mut plain = Memory::new();
+            for key in &base {
+                plain.put(SPACE, key, b"base");
+            }
+            let before = plain.clone();
+            let mut tx = Transaction::new(&before);
+            let change = |rows: &mut dyn RowsMut, changes: &[(Vec<u8>, bool)], value: &[u8]| {
+                for (key, is_put) in changes {
+                    if *is_put {
+                        rows.put(SPACE, key, value);
+                    } else {
+                        rows.remove(SPACE, key);
+                    }
+                }
+            };
+            change(&mut tx, &kept, b"kept");
+            change(&mut plain, &kept, b"kept");
+            tx.savepoint();
+            change(&mut tx, &undone, b"undone");
+            tx.roll_back();
+            for direction in [Direction::Forward, Direction::Backward] {
+                let some = |rows: &dyn Rows| {
+                    let mut found = Vec::new();
+                    rows.scan(SPACE, &low, &high, direction, &mut |key, value| {
+                        found.push((key.to_vec(), value.to_vec()));
+                        Ok(if found.len() > limit {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        })
+                    })
+                    .expect("memory always reads");
+                    found
+                };
+                prop_assert_eq!(some(&tx), some(&plain));
+            }
+            for (key, _) in kept.iter().chain(&undone) {
+                let read = |rows: &dyn Rows| rows.get(SPACE, key).expect("memory always reads");
+                prop_assert_eq!(read(&tx), read(&plain));
+            }
+        }
     }
 }

@@ -1,0 +1,182 @@
+//! Given events, when a command, then events or a refusal.
+
+use super::history::{create, record, register};
+use super::{Ask, Bench, START, agent, folded_anew};
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, Position};
+use crate::steps::{Registration, decode_step};
+
+fn step_of(outcome: &Result<super::Outcome, Refusal>) -> (u32, u32) {
+    let (numbered, _) = decode_step(&outcome.as_ref().unwrap().event).unwrap();
+    (numbered.step, numbered.attempt)
+}
+
+/// A step without a session begins one: both events are one commit, the reply is the step's.
+#[test]
+fn a_first_step_begins_a_session() {
+    let mut bench = Bench::new();
+    let outcome = bench.one(record(None, None, true));
+    assert_eq!(step_of(&outcome), (1, 1));
+    assert_eq!(bench.kinds(), ["SessionCreated", "StepRecorded"]);
+    let events = bench.events();
+    assert_eq!(events[0].header.session, events[1].header.session);
+    assert_eq!(events[0].header.time, events[1].header.time);
+}
+
+/// Commands of one group see each other: numbers go on, a session made by the first is found by
+/// the second, and another attempt is counted.
+#[test]
+fn commands_of_one_group_see_each_other() {
+    let mut bench = Bench::new();
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        record(Some("s-1"), None, true),
+        record(Some("s-1"), None, true),
+        record(Some("s-1"), Some(2), false),
+        record(Some("s-1"), Some(9), true),
+        record(Some("s-1"), None, true),
+        record(None, None, true),
+        record(None, None, true).by("b"),
+        Ask::new(create("s-1")),
+    ]);
+    let steps: Vec<(u32, u32)> = outcomes[1..8].iter().map(step_of).collect();
+    let wanted = [(1, 1), (2, 1), (2, 2), (9, 1), (10, 1), (11, 1), (1, 1)];
+    assert_eq!(steps, wanted);
+    assert_eq!(outcomes[8].as_ref().unwrap_err().code, Code::Conflict);
+    // The caller without a session goes on in its last one; another agent begins its own.
+    let session = |at: usize| outcomes[at].as_ref().unwrap().event.header.session.clone();
+    assert_eq!(session(6).as_deref(), Some("s-1"));
+    assert_ne!(session(7).as_deref(), Some("s-1"));
+    assert_eq!(
+        folded_anew(&bench).rows_of_views(),
+        bench.rows.rows_of_views()
+    );
+}
+
+/// The same key with the same body gives the first event, in the same group and long after.
+#[test]
+fn a_repeated_key_gives_the_first_event() {
+    let mut bench = Bench::new();
+    let ask = || record(None, None, true).key("k", "body");
+    let outcomes = bench.group(vec![ask(), ask()]);
+    let first = outcomes[0].as_ref().unwrap();
+    let second = outcomes[1].as_ref().unwrap();
+    assert!(!first.replayed && second.replayed);
+    assert_eq!(first.event, second.event);
+    bench.one(record(None, None, true)).unwrap();
+    let before = bench.rows.clone();
+    let third = bench.one(ask()).unwrap();
+    assert!(third.replayed);
+    assert_eq!(third.event, first.event);
+    assert_eq!(third.event.key.as_deref(), Some("k"));
+    assert_eq!(bench.rows, before, "a repeated key writes nothing");
+    assert_eq!(bench.tail.position, Position(3));
+}
+
+/// The same key with another body is refused, as is one of the same group; another agent's key of
+/// the same text is another key.
+#[test]
+fn a_key_for_another_body_is_refused() {
+    let mut bench = Bench::new();
+    let ask = |body: &str| record(None, None, true).key("k", body);
+    let outcomes = bench.group(vec![ask("one"), ask("two")]);
+    assert_eq!(outcomes[1].as_ref().unwrap_err().code, Code::KeyReused);
+    let refused = bench.one(ask("two")).unwrap_err();
+    assert_eq!(refused.code, Code::KeyReused);
+    assert!(refused.hint.is_some());
+    assert!(!bench.one(ask("two").by("b")).unwrap().replayed);
+}
+
+/// Appends events, then fails: as a command does that finds a damaged row half way.
+struct FailsLate;
+
+impl Command for FailsLate {
+    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let good = |kind| NewEvent {
+            kind,
+            session: Some("s-1".to_owned()),
+            project: None,
+            fact: crate::log::codec::EMPTY.to_vec(),
+            body: Body::new(crate::log::codec::EMPTY.to_vec(), [0; 16]),
+        };
+        // A step without its numbers does not fold.
+        Ok(vec![good("SessionCreated"), good("StepRecorded")])
+    }
+}
+
+/// A refused command leaves no trace, not even of the events that it had already folded, and the
+/// rest of its group is as if it had never come.
+#[test]
+fn a_refused_command_leaves_no_trace() {
+    let ask = |at: u32| record(Some("s-1"), Some(at), true).key(&format!("k{at}"), "body");
+    let run = |with_failures: bool| {
+        let mut bench = Bench::new();
+        let mut asks = vec![Ask::new(create("s-1")), ask(1)];
+        if with_failures {
+            asks.push(Ask::new(FailsLate).key("k9", "body"));
+            asks.push(record(Some("unknown"), None, true).key("k8", "body"));
+            asks.push(record(Some("s-1"), Some(1_000_001), true));
+        }
+        asks.push(ask(2));
+        let outcomes = bench.group_at(START, asks).0;
+        let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        assert_eq!(refused, if with_failures { 3 } else { 0 });
+        bench
+    };
+    let (with, without) = (run(true), run(false));
+    assert_eq!(with.rows, without.rows);
+    assert_eq!(with.tail, without.tail);
+}
+
+/// A group of refusals alone commits nothing.
+#[test]
+fn a_group_of_refusals_commits_nothing() {
+    let mut bench = Bench::new();
+    let (outcomes, changes) = bench.group_at(START, vec![record(Some("none"), None, true)]);
+    let refused = outcomes[0].as_ref().unwrap_err();
+    assert_eq!(refused.code, Code::SessionNotFound);
+    assert!(changes.is_empty());
+    assert_eq!(bench.rows, crate::store::Memory::new());
+}
+
+/// The log's time never runs backwards, whatever the clock does.
+#[test]
+fn time_never_runs_backwards() {
+    let mut bench = Bench::new();
+    for now in [START, START - 5_000_000, 0, START + 1, START] {
+        let (outcomes, _) = bench.group_at(now, vec![record(None, None, true)]);
+        outcomes[0].as_ref().unwrap();
+    }
+    let times: Vec<u64> = bench
+        .events()
+        .iter()
+        .map(|event| event.header.time)
+        .collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(times.last(), Some(&(START + 1)));
+}
+
+/// Registrations are events of their session, their project, or everywhere.
+#[test]
+fn registrations_stand_where_they_hold() {
+    let mut bench = Bench::new();
+    bench.one(Ask::new(create("s-1"))).unwrap();
+    for (scope, session, project) in [
+        (0, Some("s-1"), None),
+        (1, None, Some("p-1")),
+        (2, None, None),
+    ] {
+        let outcome = bench
+            .one(register(scope, "s-1", Registration::Extractor))
+            .unwrap();
+        assert_eq!(outcome.event.header.session.as_deref(), session);
+        assert_eq!(outcome.event.header.project.as_deref(), project);
+    }
+    assert_eq!(bench.events().len(), 4);
+    assert_eq!(bench.events()[1].header.actor, agent("a"));
+    assert_eq!(
+        folded_anew(&bench).rows_of_views(),
+        bench.rows.rows_of_views()
+    );
+}

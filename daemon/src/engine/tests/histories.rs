@@ -1,0 +1,109 @@
+//! What holds for every history: rows follow from the log alone, however it came about.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::history::{histories, live, ungrouped};
+use super::{Bench, folded_anew};
+use crate::engine::{open, replay};
+use crate::log::LOG;
+use crate::rooms::Rooms;
+use crate::store::{Changes, Direction, Limits, Memory, Rows, RowsMut, Store, StoreId};
+
+/// Every row of a store, as it is in memory.
+fn read_all(store: &Store) -> Memory {
+    let mut rows = Memory::new();
+    for space in open::spaces(&Rooms) {
+        store
+            .scan(
+                space,
+                &[],
+                &[u8::MAX; 9],
+                Direction::Forward,
+                &mut |key, value| {
+                    rows.put(space, key, value);
+                    Ok(ControlFlow::Continue(()))
+                },
+            )
+            .unwrap();
+    }
+    rows
+}
+
+pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
+    let spaces = open::spaces(&Rooms);
+    Store::build(dir, StoreId([1; 16]), &spaces, &Limits::default()).unwrap();
+    let (store, _) = Store::open(dir, &spaces, &Limits::default()).unwrap();
+    for changes in commits {
+        store.commit(changes, false).unwrap();
+    }
+    store
+}
+
+/// Events without what depends on the moment of the commit.
+fn told(bench: &Bench) -> Vec<(String, Option<String>, Vec<u8>)> {
+    bench
+        .events()
+        .into_iter()
+        .map(|event| {
+            let fact = event.payload.unwrap().fact.to_vec();
+            (event.header.kind, event.header.session, fact)
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Live rows equal those folded from the log alone, byte for byte; the chain is whole.
+    #[test]
+    fn a_fold_of_the_log_equals_the_live_rows(history in histories()) {
+        let (bench, _) = live(&history);
+        bench.events();
+        prop_assert_eq!(folded_anew(&bench).rows_of_views(), bench.rows.rows_of_views());
+    }
+
+    /// What happens does not depend on how commands were grouped.
+    #[test]
+    fn grouping_changes_nothing_that_happened(history in histories()) {
+        let (grouped, _) = live(&history);
+        let (single, _) = live(&ungrouped(&history));
+        let keep_keys = |bench: &Bench| -> Vec<Vec<u8>> {
+            bench.rows.rows_of_views().into_iter().map(|(_, key, _)| key).collect()
+        };
+        prop_assert_eq!(told(&grouped), told(&single));
+        prop_assert_eq!(keep_keys(&grouped), keep_keys(&single));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// On a real store: live rows equal those in memory; emptied and folded anew, or with a view
+    /// that stopped half way, they are the same again, byte for byte.
+    #[test]
+    fn a_rebuilt_store_equals_the_live_one(history in histories(), cut in 0..20_usize) {
+        let (bench, commits) = live(&history);
+        let dir = tempfile::tempdir().unwrap();
+        let store = store_of(dir.path(), &commits);
+        prop_assert_eq!(read_all(&store), bench.rows.clone());
+
+        replay::clear(&store, &Rooms).unwrap();
+        prop_assert!(read_all(&store).rows_of_views().is_empty());
+        replay::catch_up(&store, &Rooms).unwrap();
+        prop_assert_eq!(read_all(&store), bench.rows.clone());
+
+        // The views of an earlier moment beside the whole log: each goes on from where it was.
+        let behind = tempfile::tempdir().unwrap();
+        let early = cut.min(commits.len());
+        let store = store_of(behind.path(), &commits[..early]);
+        let mut log_alone = crate::store::Transaction::new(&store);
+        for (key, value) in bench.rows.rows(LOG) {
+            log_alone.put(LOG, key, value);
+        }
+        store.commit(&log_alone.into_changes(), false).unwrap();
+        replay::catch_up(&store, &Rooms).unwrap();
+        prop_assert_eq!(read_all(&store), bench.rows);
+    }
+}

@@ -1,0 +1,163 @@
+//! The engine's decisions without threads: given what happened, when a command comes, then events
+//! or a refusal; on rows in memory, with the daemon's real commands and folds.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod decisions;
+mod histories;
+mod history;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub(crate) use histories::store_of;
+pub(crate) use history::{histories, live};
+
+use super::group::{Group, Request};
+use super::{Command, Fold, KeyClaim, Outcome, Tail};
+use crate::clock::{Clock, Micros};
+use crate::error::Refusal;
+use crate::log::{Actor, Hash, Log, Position, Stamped};
+use crate::rooms::Rooms;
+use crate::store::{Changes, Memory, RowsMut};
+
+/// When the first command comes: 2026-01-31T12:00:00Z, in microseconds.
+pub(crate) const START: Micros = 1_769_860_800_000_000;
+
+/// An agent of user 1000.
+pub(crate) fn agent(name: &str) -> Actor {
+    Actor {
+        agent: name.to_owned(),
+        uid: 1000,
+        client: "tests/1".to_owned(),
+    }
+}
+
+/// A command with who asks and under which key.
+pub(crate) struct Ask {
+    pub command: Box<dyn Command>,
+    pub by: Actor,
+    /// The key, and what stands for the arguments.
+    pub key: Option<(String, String)>,
+}
+
+impl Ask {
+    pub fn new(command: impl Command + 'static) -> Self {
+        Self {
+            command: Box::new(command),
+            by: agent("a"),
+            key: None,
+        }
+    }
+
+    pub fn by(mut self, name: &str) -> Self {
+        self.by = agent(name);
+        self
+    }
+
+    pub fn key(mut self, key: &str, body: &str) -> Self {
+        self.key = Some((key.to_owned(), body.to_owned()));
+        self
+    }
+
+    fn request(self) -> Request {
+        Request {
+            key: self
+                .key
+                .map(|(key, body)| KeyClaim::new(&key, &self.by, Hash::of(body.as_bytes()))),
+            command: self.command,
+            actor: Arc::new(self.by),
+        }
+    }
+}
+
+/// Rows in memory and the end of their log.
+pub(crate) struct Bench {
+    pub rows: Memory,
+    pub tail: Tail,
+    pub clock: Clock,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self {
+            rows: Memory::new(),
+            tail: Tail::default(),
+            clock: Clock::fixed(START, 1),
+        }
+    }
+
+    /// Decides and commits one group at this time; what to commit comes back, too.
+    pub fn group_at(
+        &mut self,
+        now: Micros,
+        asks: Vec<Ask>,
+    ) -> (Vec<Result<Outcome, Refusal>>, Changes) {
+        let mut group = Group::after(self.tail);
+        let outcomes = asks
+            .into_iter()
+            .map(|ask| group.decide(&self.rows, &Rooms, now, true, &mut ask.request()))
+            .collect();
+        if group.is_empty() {
+            return (outcomes, Changes::default());
+        }
+        self.tail = group.tail;
+        let changes = group.into_changes(&self.rows, &Rooms);
+        for (space, key, value) in changes.iter() {
+            match value {
+                Some(value) => self.rows.put(space, key, value),
+                None => self.rows.remove(space, key),
+            }
+        }
+        (outcomes, changes)
+    }
+
+    /// Decides and commits one group.
+    pub fn group(&mut self, asks: Vec<Ask>) -> Vec<Result<Outcome, Refusal>> {
+        let now = self.clock.now();
+        self.group_at(now, asks).0
+    }
+
+    /// Decides and commits one command.
+    pub fn one(&mut self, ask: Ask) -> Result<Outcome, Refusal> {
+        self.group(vec![ask]).pop().unwrap()
+    }
+
+    /// Every event of the log, checked link by link.
+    pub fn events(&self) -> Vec<Stamped> {
+        let mut found: Vec<Stamped> = Vec::new();
+        Log::new(&self.rows)
+            .walk(Position(1), &mut |event, _| {
+                let previous = found.last().map_or(Hash::default(), |last| last.link);
+                event
+                    .check(&previous, Position(found.len() as u64 + 1))
+                    .unwrap();
+                found.push(event);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        assert_eq!(found.len() as u64, self.tail.position.0);
+        found
+    }
+
+    pub fn kinds(&self) -> Vec<String> {
+        let kinds = self.events().into_iter().map(|event| event.header.kind);
+        kinds.collect()
+    }
+}
+
+/// Everything folded from the log alone, event by event.
+pub(crate) fn folded_anew(bench: &Bench) -> Memory {
+    let mut rows = Memory::new();
+    let log = Log::new(&bench.rows);
+    log.walk(Position(1), &mut |event, record| {
+        Rooms.apply(&mut rows, &event, record)?;
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
+    if bench.tail.position > Position(0) {
+        for &space in Rooms.spaces() {
+            super::replay::mark(&mut rows, space, bench.tail.position);
+        }
+    }
+    rows
+}
