@@ -20,7 +20,7 @@ pub struct Refusal {
     /// What to do next.
     pub hint: Option<String>,
     /// More, for programs.
-    pub details: Option<serde_json::Value>,
+    pub details: Option<Box<serde_json::Value>>,
 }
 
 impl Refusal {
@@ -49,7 +49,7 @@ impl Refusal {
     /// Adds details for programs.
     #[must_use]
     pub fn details(mut self, details: serde_json::Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
@@ -71,7 +71,7 @@ impl Refusal {
             message: self.message.clone(),
             hint: self.hint.clone(),
             retryable: self.code.retryable(),
-            details: self.details.clone().map(Box::new),
+            details: self.details.clone(),
         }
     }
 }
@@ -82,7 +82,7 @@ impl From<ErrorBody> for Refusal {
             code: body.code,
             message: body.message,
             hint: body.hint,
-            details: body.details.map(|details| *details),
+            details: body.details,
         }
     }
 }

@@ -91,10 +91,12 @@ fn fail(message: &str, code: u8) -> ExitCode {
     code.into()
 }
 
-/// `RUST_LOG` wins over the config. rmcp logs clients' data at `info`, so it is kept at `warn`.
+/// `RUST_LOG` wins over the config. rmcp logs what clients sent from `warn` on, so it is
+/// kept at `error`.
 fn log_to_stderr(filter: &str) {
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new(format!("{filter},rmcp=warn,fjall=warn,lsm_tree=warn")));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| {
+        EnvFilter::new(format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn"))
+    });
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -29,7 +29,7 @@ impl Fold for Rooms {
         if let (Some(StepFact::Recorded(numbered)), Some(session)) = (&fact, &event.header.session)
         {
             is_step = true;
-            index::count_step(rows, session, numbered.step, numbered.attempt)?;
+            index::note_step(rows, session, numbered.step)?;
             for blob in &numbered.blobs {
                 index::name_blob(rows, blob, event.position())?;
             }

@@ -5,6 +5,7 @@
 //! nothing else. Whatever a test waits for, it waits for with [`until`]. Panicking is how the
 //! harness says no, always with what the daemon last said.
 
+pub mod bench;
 mod home;
 mod random;
 mod wait;

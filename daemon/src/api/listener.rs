@@ -81,6 +81,12 @@ impl Seats {
 }
 
 impl Seat {
+    /// The only seat, for tests of a door by itself.
+    #[cfg(test)]
+    pub fn alone() -> Option<Self> {
+        Seats::new(1).take(CancellationToken::new())
+    }
+
     /// From now on this connection does not give way to new ones.
     pub fn has_finished_a_call(&self) {
         self.has_finished.store(true, Ordering::Relaxed);

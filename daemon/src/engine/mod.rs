@@ -8,6 +8,7 @@
 mod group;
 mod handle;
 mod health;
+mod linger;
 mod open;
 pub mod replay;
 mod sync;

@@ -58,15 +58,15 @@ impl Finisher {
         }
     }
 
-    /// Syncs, publishes, notes the head and answers. On failure gives the answers back unsent.
-    pub fn finish(&self, group: Committed) -> Result<(), (Error, Vec<Answer>)> {
+    /// Syncs, publishes and notes the head; gives the answers, to be sent now. On failure they are
+    /// not to be sent as they are.
+    pub fn finish(&self, group: Committed) -> Result<Vec<Answer>, (Error, Vec<Answer>)> {
         if let Err(error) = group.store.sync() {
             return Err((error, group.answers));
         }
         self.record_head(group.state.tail);
         self.publish(group.state);
-        answer(group.answers);
-        Ok(())
+        Ok(group.answers)
     }
 
     /// Makes a state the one that readers see.
@@ -159,8 +159,14 @@ pub(super) fn run(
         let wait = next_tick.saturating_duration_since(Instant::now());
         match groups.recv_timeout(wait) {
             Ok(group) => {
-                let result = finisher.finish(group);
-                if writer.send(Message::Synced(result.err())).is_err() {
+                // The writer first: it commits the next group while these callers are answered.
+                let (answers, failed) = match finisher.finish(group) {
+                    Ok(answers) => (answers, None),
+                    Err(failed) => (Vec::new(), Some(failed)),
+                };
+                let told = writer.send(Message::Synced(failed));
+                answer(answers);
+                if told.is_err() {
                     return;
                 }
             }

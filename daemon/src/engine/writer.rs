@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::group::{Group, Request};
 use super::health::{Health, WriteState};
+use super::linger::Linger;
 use super::open::{DataFolder, reopen};
 use super::sync::{Answer, Committed, Finisher, answer};
 use super::{Fold, Outcome, Published, Settings, Tail};
@@ -67,13 +68,15 @@ impl Writer {
         let mut stopping = false;
         let mut last_callers = 0;
         let mut open = self.open_group();
+        let mut linger = self.linger();
         let mut ready: VecDeque<Message> = VecDeque::new();
         loop {
-            let wait = self.wait_for(&open, syncing, stopping, last_callers);
+            let wait = wait_for(&open, syncing, stopping, &linger);
             match self.next(&mut ready, wait) {
                 Some(Message::Write(job)) => self.take(*job, &mut open),
                 Some(Message::Synced(result)) => {
                     syncing = false;
+                    linger.answered(last_callers, open.answers.len());
                     if let Some((error, mut answers)) = result {
                         answers.append(&mut open.answers);
                         open = self.fail(&error, answers);
@@ -83,8 +86,7 @@ impl Writer {
                 None if stopping && open.answers.is_empty() && !syncing => break,
                 None => {}
             }
-            if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, last_callers)
-            {
+            if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
                 last_callers = open.answers.len();
                 let full = std::mem::replace(&mut open, self.open_group());
                 // Alone and nothing waiting: syncing here saves a lone caller two thread hops.
@@ -92,6 +94,9 @@ impl Writer {
                 match self.commit(full, alone) {
                     Ok(handed_over) => {
                         syncing = handed_over;
+                        if !handed_over {
+                            linger.answered(last_callers, self.pull(&mut ready));
+                        }
                         open.group = Group::after(self.tail);
                     }
                     Err((error, answers)) => open = self.fail(&error, answers),
@@ -99,6 +104,16 @@ impl Writer {
             }
         }
         self.finisher.sync_head();
+    }
+
+    /// Without a sync there is nothing to share, so nobody waits for others.
+    fn linger(&self) -> Linger {
+        let us = if self.settings.durable {
+            self.settings.linger_us_max
+        } else {
+            0
+        };
+        Linger::new(Duration::from_micros(us))
     }
 
     fn open_group(&self) -> Open {
@@ -109,62 +124,35 @@ impl Writer {
         }
     }
 
-    /// How long to wait for the next message: `None` is for ever.
-    fn wait_for(
-        &self,
-        open: &Open,
-        syncing: bool,
-        stopping: bool,
-        last_callers: usize,
-    ) -> Option<Duration> {
-        if syncing {
-            return None;
-        }
-        if !open.answers.is_empty() {
-            return Some(self.linger_left(open, last_callers));
-        }
-        stopping.then_some(Duration::ZERO)
-    }
-
-    /// What is left of the time that a group waits for the callers of the last one. A lone caller
-    /// never waits.
-    fn linger_left(&self, open: &Open, last_callers: usize) -> Duration {
-        if open.answers.len() >= last_callers {
-            return Duration::ZERO;
-        }
-        Duration::from_micros(self.settings.linger_us_max).saturating_sub(open.since.elapsed())
-    }
-
     fn next(&self, ready: &mut VecDeque<Message>, wait: Option<Duration>) -> Option<Message> {
         if let Some(message) = ready.pop_front() {
             return Some(message);
         }
         match wait {
             None => self.queue.recv().ok().or(Some(Message::Stop)),
-            Some(Duration::ZERO) => match self.queue.try_recv() {
-                Ok(message) => Some(message),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-            },
-            Some(wait) => match self.queue.recv_timeout(wait) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            Some(Duration::ZERO) => self.queue.try_recv().ok(),
+            Some(wait) => self.queue.recv_timeout(wait).ok(),
         }
     }
 
     /// Whether the open group is to be committed now: full, or nobody more to wait for.
-    fn is_due(&self, open: &Open, ready: &mut VecDeque<Message>, last_callers: usize) -> bool {
+    fn is_due(&self, open: &Open, ready: &mut VecDeque<Message>, linger: &Linger) -> bool {
         if open.answers.len() >= self.settings.group_commands_max
             || open.group.bytes >= self.settings.group_bytes_max
         {
             return true;
         }
+        self.pull(ready) == 0 && linger.left(open.answers.len(), open.since).is_zero()
+    }
+
+    /// Takes one message out of the queue, if none is ready yet; how many are ready.
+    fn pull(&self, ready: &mut VecDeque<Message>) -> usize {
         if ready.is_empty()
             && let Ok(message) = self.queue.try_recv()
         {
             ready.push_back(message);
         }
-        ready.is_empty() && self.linger_left(open, last_callers).is_zero()
+        ready.len()
     }
 
     /// Decides one command into the open group.
@@ -256,12 +244,15 @@ impl Writer {
             answers,
         };
         if alone {
-            self.finisher.finish(committed)?;
+            answer(self.finisher.finish(committed)?);
             return Ok(false);
         }
         match self.sync.send(committed) {
             Ok(()) => Ok(true),
-            Err(unsent) => self.finisher.finish(unsent.0).map(|()| false),
+            Err(unsent) => {
+                answer(self.finisher.finish(unsent.0)?);
+                Ok(false)
+            }
         }
     }
 
@@ -335,6 +326,17 @@ impl Writer {
             }
         }
     }
+}
+
+/// How long to wait for the next message: `None` is for ever.
+fn wait_for(open: &Open, syncing: bool, stopping: bool, linger: &Linger) -> Option<Duration> {
+    if syncing {
+        return None;
+    }
+    if !open.answers.is_empty() {
+        return Some(linger.left(open.answers.len(), open.since));
+    }
+    stopping.then_some(Duration::ZERO)
 }
 
 fn closed() -> Refusal {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::event::{KeyMark, Payload};
 use super::{Actor, Hash, Header, Position, Stamped};
-use crate::store::{Bytes, Error};
+use crate::store::Error;
 
 /// An empty map: what a decision that adds nothing encodes to.
 pub const EMPTY: &[u8] = &[MAP];
@@ -31,39 +31,64 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     ciborium::de::from_reader_with_recursion_limit(bytes, 64).map_err(|error| error.to_string())
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct HeaderMap<'h> {
     position: u64,
     time: u64,
-    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[serde(default)]
     agent: std::borrow::Cow<'h, str>,
     uid: u32,
-    #[serde(default, skip_serializing_if = "str::is_empty")]
+    #[serde(default)]
     client: std::borrow::Cow<'h, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     session: Option<std::borrow::Cow<'h, str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     project: Option<std::borrow::Cow<'h, str>>,
     kind: std::borrow::Cow<'h, str>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_bytes")]
+    #[serde(default, with = "serde_bytes")]
     key_hash: Option<[u8; 32]>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_bytes")]
+    #[serde(default, with = "serde_bytes")]
     key_body: Option<[u8; 32]>,
 }
 
+/// The header's bytes, written by hand: the writer encodes one for every event.
 pub(super) fn encode_header(header: &Header) -> Vec<u8> {
-    encode(&HeaderMap {
-        position: header.position.0,
-        time: header.time,
-        agent: header.actor.agent.as_str().into(),
-        uid: header.actor.uid,
-        client: header.actor.client.as_str().into(),
-        session: header.session.as_deref().map(Into::into),
-        project: header.project.as_deref().map(Into::into),
-        kind: header.kind.as_str().into(),
-        key_hash: header.key.map(|key| key.hash.0),
-        key_body: header.key.map(|key| key.body.0),
-    })
+    let actor = &header.actor;
+    let texts = [
+        (
+            "agent",
+            Some(actor.agent.as_str()).filter(|agent| !agent.is_empty()),
+        ),
+        (
+            "client",
+            Some(actor.client.as_str()).filter(|client| !client.is_empty()),
+        ),
+        ("session", header.session.as_deref()),
+        ("project", header.project.as_deref()),
+    ];
+    let given = texts.iter().filter(|(_, text)| text.is_some()).count();
+    let mut out = Vec::with_capacity(256);
+    head(
+        &mut out,
+        MAP,
+        4 + given + 2 * usize::from(header.key.is_some()),
+    );
+    number(&mut out, "position", header.position.0);
+    number(&mut out, "time", header.time);
+    number(&mut out, "uid", actor.uid.into());
+    text(&mut out, "kind");
+    text(&mut out, &header.kind);
+    for (name, value) in texts {
+        if let Some(value) = value {
+            text(&mut out, name);
+            text(&mut out, value);
+        }
+    }
+    if let Some(key) = &header.key {
+        field(&mut out, "key_hash", &key.hash.0);
+        field(&mut out, "key_body", &key.body.0);
+    }
+    out
 }
 
 fn decode_header(bytes: &[u8]) -> Result<Header, String> {
@@ -111,7 +136,13 @@ const BYTES: u8 = 2 << 5;
 const TEXT: u8 = 3 << 5;
 const MAP: u8 = 5 << 5;
 
+const UNSIGNED: u8 = 0;
+
 fn head(into: &mut Vec<u8>, major: u8, length: usize) {
+    put_head(into, major, length as u64);
+}
+
+fn put_head(into: &mut Vec<u8>, major: u8, length: u64) {
     match length {
         0..=23 => into.push(major | length as u8),
         24..=0xff => into.extend([major | 24, length as u8]),
@@ -119,12 +150,20 @@ fn head(into: &mut Vec<u8>, major: u8, length: usize) {
             into.push(major | 25);
             into.extend((length as u16).to_be_bytes());
         }
-        _ => {
+        0x1_0000..=0xffff_ffff => {
             into.push(major | 26);
-            // A record is far below 4 GiB: frames end at 64 MiB, bodies over 64 KiB are blobs.
             into.extend((length as u32).to_be_bytes());
         }
+        _ => {
+            into.push(major | 27);
+            into.extend(length.to_be_bytes());
+        }
     }
+}
+
+fn number(into: &mut Vec<u8>, name: &str, value: u64) {
+    text(into, name);
+    put_head(into, UNSIGNED, value);
 }
 
 fn text(into: &mut Vec<u8>, text: &str) {
@@ -163,17 +202,13 @@ struct EventMap {
 pub fn decode_event(bytes: &[u8]) -> Result<Stamped, String> {
     let map: EventMap = decode(bytes)?;
     let payload = match (map.salt, map.fact, map.body) {
-        (Some(salt), Some(fact), Some(body)) => Some(Payload {
-            salt,
-            fact: Bytes::from(fact),
-            body: Bytes::from(body),
-        }),
+        (Some(salt), Some(fact), Some(body)) => Some(Payload { salt, fact, body }),
         (None, None, None) => None,
         _ => return Err("the payload is not whole".to_owned()),
     };
     Ok(Stamped {
         header: decode_header(&map.header)?,
-        header_bytes: Bytes::from(map.header),
+        header_bytes: map.header,
         payload_hash: Hash(map.payload_hash),
         link: Hash(map.link),
         payload,

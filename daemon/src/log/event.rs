@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 
 use super::{Position, codec};
 use crate::clock::Micros;
-use crate::store::Bytes;
 
 /// A SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -116,7 +115,7 @@ pub struct Stamped {
     /// Position, time, actor and the like.
     pub header: Header,
     /// The header's bytes, as the chain covers them.
-    pub header_bytes: Bytes,
+    pub header_bytes: Vec<u8>,
     /// Hash of salt, fact and body; stays when they are forgotten.
     pub payload_hash: Hash,
     /// Hash of the previous link, the header and the payload hash.
@@ -133,9 +132,9 @@ pub struct Payload {
     /// Random, part of the payload hash.
     pub salt: [u8; 16],
     /// CBOR map: what the decision added.
-    pub fact: Bytes,
+    pub fact: Vec<u8>,
     /// CBOR map: what the caller brought.
-    pub body: Bytes,
+    pub body: Vec<u8>,
 }
 
 /// The hash that stands for a payload in the chain: SHA-256 over the salt, the length of the fact
@@ -225,7 +224,7 @@ impl Stamped {
             kind: new.kind.to_owned(),
             key: mark,
         };
-        let header_bytes = Bytes::from(codec::encode_header(&header));
+        let header_bytes = codec::encode_header(&header);
         let payload_hash = payload_hash(&new.body.salt, &new.fact, &new.body.digest);
         Self {
             link: link(previous, &header_bytes, &payload_hash),
@@ -234,8 +233,8 @@ impl Stamped {
             payload_hash,
             payload: Some(Payload {
                 salt: new.body.salt,
-                fact: Bytes::from(new.fact),
-                body: Bytes::from(new.body.bytes),
+                fact: new.fact,
+                body: new.body.bytes,
             }),
             key,
         }

@@ -6,7 +6,6 @@
 //! | `k` key hash (32) | body hash (32), position (u64), record (u64) |
 //! | `s` session 0 position (u64) · `p` project 0 position · `g` position | record (u64) |
 //! | `n` session | last step number (u32) |
-//! | `a` session 0 step (u32) | attempts (u32) |
 //! | `b` blob hash (32) | position (u64) of the first event that names it |
 //!
 //! All numbers are big-endian.
@@ -123,29 +122,14 @@ pub fn last_step(rows: &dyn Rows, session: &str) -> Result<u32, Error> {
     get_number(rows, &joined(b'n', session, &[]))
 }
 
-/// How many attempts a step has; 0 when it was never recorded.
+/// Notes a step number that was given out or chosen.
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read or is damaged.
-pub fn attempts(rows: &dyn Rows, session: &str, step: u32) -> Result<u32, Error> {
-    get_number(rows, &joined(b'a', session, &step.to_be_bytes()))
-}
-
-/// Counts one recorded attempt.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
-pub fn count_step(
-    rows: &mut dyn RowsMut,
-    session: &str,
-    step: u32,
-    attempt: u32,
-) -> Result<(), Error> {
+pub fn note_step(rows: &mut dyn RowsMut, session: &str, step: u32) -> Result<(), Error> {
     if step > last_step(rows, session)? {
         rows.put(INDEX, &joined(b'n', session, &[]), &step.to_be_bytes());
     }
-    let key = joined(b'a', session, &step.to_be_bytes());
-    rows.put(INDEX, &key, &attempt.to_be_bytes());
     Ok(())
 }
 

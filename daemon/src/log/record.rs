@@ -135,7 +135,7 @@ mod tests {
             fact: codec::EMPTY.to_vec(),
             body: Body::new(vec![7; length], [1; 16]),
         };
-        let key = (position % 3 == 0).then(|| {
+        let key = position.is_multiple_of(3).then(|| {
             let mark = KeyMark {
                 hash: Hash([2; 32]),
                 body: Hash([3; 32]),

@@ -3,24 +3,21 @@
 //! | key | value |
 //! | --- | --- |
 //! | `s` session | [`SessionRow`] |
-//! | `c` hash of uid, agent, project | session of that caller's last event, with its time |
+//! | `c` hash of uid, agent, project | time and session of that caller's last event |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 
 use std::ops::ControlFlow;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
 use super::event::SessionCreated;
 use crate::clock::Micros;
-use crate::log::{Actor, Hash, Stamped, codec};
+use crate::log::{Actor, Hash, Stamped};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
 /// The rows of this view, version 1.
 pub const SPACE: Space = Space::new("sessions.1");
 
 /// A session as the view keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     /// Position of its first event.
     pub created: u64,
@@ -35,7 +32,7 @@ pub struct SessionRow {
 }
 
 /// How much there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sessions.
     pub sessions: u64,
@@ -43,10 +40,83 @@ pub struct Counts {
     pub steps: u64,
 }
 
-#[derive(Serialize, Deserialize)]
 struct CallerRow {
     session: String,
     at: Micros,
+}
+
+/// A row of fixed numbers (big-endian) and one text behind them: written for every event, so kept
+/// simpler than CBOR.
+trait Row: Sized {
+    fn encode(&self) -> Vec<u8>;
+    fn decode(value: &[u8]) -> Option<Self>;
+}
+
+fn numbers_and_text<const N: usize>(numbers: [u64; N], text: &str) -> Vec<u8> {
+    let mut value = Vec::with_capacity(8 * N + text.len());
+    numbers
+        .iter()
+        .for_each(|number| value.extend(number.to_be_bytes()));
+    value.extend(text.as_bytes());
+    value
+}
+
+fn split<const N: usize>(value: &[u8]) -> Option<([u64; N], &str)> {
+    let (numbers, text) = value.split_at_checked(8 * N)?;
+    let mut found = [0; N];
+    for (number, bytes) in found.iter_mut().zip(numbers.as_chunks::<8>().0) {
+        *number = u64::from_be_bytes(*bytes);
+    }
+    Some((found, std::str::from_utf8(text).ok()?))
+}
+
+impl Row for SessionRow {
+    fn encode(&self) -> Vec<u8> {
+        let numbers = [
+            self.created,
+            self.created_at,
+            self.last_activity,
+            self.steps,
+        ];
+        // No project's id is empty.
+        numbers_and_text(numbers, self.project.as_deref().unwrap_or_default())
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let ([created, created_at, last_activity, steps], project) = split(value)?;
+        Some(Self {
+            created,
+            created_at,
+            last_activity,
+            project: Some(project.to_owned()).filter(|project| !project.is_empty()),
+            steps,
+        })
+    }
+}
+
+impl Row for CallerRow {
+    fn encode(&self) -> Vec<u8> {
+        numbers_and_text([self.at], &self.session)
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let ([at], session) = split(value)?;
+        Some(Self {
+            session: session.to_owned(),
+            at,
+        })
+    }
+}
+
+impl Row for Counts {
+    fn encode(&self) -> Vec<u8> {
+        numbers_and_text([self.sessions, self.steps], "")
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let ([sessions, steps], _) = split(value)?;
+        Some(Self { sessions, steps })
+    }
 }
 
 fn key(tag: u8, name: &[u8]) -> Vec<u8> {
@@ -65,11 +135,13 @@ fn caller_key(actor: &Actor, project: Option<&str>) -> Vec<u8> {
     key(b'c', &Hash::of(&name).0)
 }
 
-fn read<T: DeserializeOwned>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Error> {
+fn read<T: Row>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Error> {
     rows.get(SPACE, key)?
-        .map(|value| codec::decode(&value))
+        .map(|value| {
+            T::decode(&value)
+                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a row of this kind"))
+        })
         .transpose()
-        .map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
 
 /// Folds an event: its session's row, its caller's row, the counts.
@@ -95,18 +167,18 @@ pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, is_step: bool) -> Result<(
     };
     row.last_activity = header.time;
     row.steps += u64::from(is_step);
-    rows.put(SPACE, &session_key, &codec::encode(&row));
+    rows.put(SPACE, &session_key, &row.encode());
     let caller = CallerRow {
         session: session.clone(),
         at: header.time,
     };
     let caller_key = caller_key(&header.actor, header.project.as_deref());
-    rows.put(SPACE, &caller_key, &codec::encode(&caller));
+    rows.put(SPACE, &caller_key, &caller.encode());
     let mut count = |key: Vec<u8>| -> Result<(), Error> {
         let mut counts = read::<Counts>(rows, &key)?.unwrap_or_default();
         counts.sessions += u64::from(is_new);
         counts.steps += u64::from(is_step);
-        rows.put(SPACE, &key, &codec::encode(&counts));
+        rows.put(SPACE, &key, &counts.encode());
         Ok(())
     };
     count(key(b't', &[]))?;

@@ -1,8 +1,9 @@
 //! Decisions about steps: numbers and attempts, and where an extractor holds.
 
 use super::event::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded};
+use super::view;
 use crate::engine::{Command, Decide};
-use crate::error::Refusal;
+use crate::error::{Code, Refusal};
 use crate::log::{Body, NewEvent, codec, index};
 use crate::sessions::{Choice, Chosen};
 use crate::store::PendingBlob;
@@ -18,8 +19,8 @@ pub struct RecordStep {
     pub step: Option<u32>,
     /// Whether it succeeded.
     pub success: bool,
-    /// The payload of the event.
-    pub body: Body,
+    /// The payload of the event; taken when it is decided.
+    pub body: Option<Body>,
     /// Blobs that the payload names: no sweep takes them before the event is committed.
     pub blobs: Vec<PendingBlob>,
 }
@@ -41,7 +42,7 @@ impl Command for RecordStep {
             ))
             .hint("Leave `step` out for the next free number, or begin a new session."));
         }
-        let attempt = index::attempts(on.rows, &session, step)?.saturating_add(1);
+        let attempt = view::attempts(on.rows, &session, step)?.saturating_add(1);
         let numbered = StepNumbered {
             step,
             attempt,
@@ -57,10 +58,14 @@ impl Command for RecordStep {
             session: Some(session),
             project,
             fact: codec::encode(&numbered),
-            body: self.body.clone(),
+            body: self.body.take().ok_or_else(decided_twice)?,
         };
         Ok(created.into_iter().chain([recorded]).collect())
     }
+}
+
+fn decided_twice() -> Refusal {
+    Refusal::new(Code::Internal, "a command was decided twice")
 }
 
 /// Where a registration holds.

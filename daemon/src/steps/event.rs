@@ -169,6 +169,24 @@ pub fn decode_step(event: &Stamped) -> Result<(StepNumbered, StepRecorded), Erro
     }
 }
 
+/// The fact of a recorded step alone: what its reply is made from.
+///
+/// # Errors
+/// [`Error::Corrupt`] when the event is no step or does not decode.
+pub fn decode_fact(event: &Stamped) -> Result<StepNumbered, Error> {
+    match StepFact::of(event)? {
+        Some(StepFact::Recorded(numbered)) => Ok(numbered),
+        Some(StepFact::Registered) | None => Err(Error::corrupt(
+            LOG.name(),
+            &event.position().0.to_be_bytes(),
+            format!(
+                "the event is a {} where a step was expected",
+                event.header.kind
+            ),
+        )),
+    }
+}
+
 /// The body of a registration.
 ///
 /// # Errors

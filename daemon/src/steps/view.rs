@@ -2,8 +2,8 @@
 //!
 //! | key | value |
 //! | --- | --- |
-//! | `r` session 0 step (u32) attempt (u32) | [`Attempt`] |
 //! | `a` session 0 step (u32) | the [`Attempt`] that answers, and how many there are (u32) |
+//! | `r` session 0 step (u32) attempt (u32) | an [`Attempt`] that does not answer |
 //! | `x` stream position (u64) | record (u64) of a registration |
 //! | `y` stream | position (u64) of its last registration |
 //!
@@ -142,22 +142,32 @@ fn apply_attempt(
     numbered: &StepNumbered,
     attempt: &Attempt,
 ) -> Result<(), Error> {
-    let mut key = step_key(b'r', session, numbered.step);
-    key.extend(numbered.attempt.to_be_bytes());
-    rows.put(SPACE, &key, &encode(attempt));
     let key = step_key(b'a', session, numbered.step);
     let before = match rows.get(SPACE, &key)? {
         Some(value) => Some(decode_answering(&key, numbered.step, &value)?.attempt),
         None => None,
     };
-    let answering = match before {
-        Some(before) if before.success && !attempt.success => before,
-        _ => *attempt,
+    let (answers, other) = match before {
+        Some(before) if before.success && !attempt.success => (before, Some(*attempt)),
+        before => (*attempt, before),
     };
-    let mut value = encode(&answering);
+    if let Some(other) = other {
+        let mut key = step_key(b'r', session, numbered.step);
+        key.extend(other.attempt.to_be_bytes());
+        rows.put(SPACE, &key, &encode(&other));
+    }
+    let mut value = encode(&answers);
     value.extend(numbered.attempt.to_be_bytes());
     rows.put(SPACE, &key, &value);
     Ok(())
+}
+
+/// How many attempts a step has; 0 when it was never recorded.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn attempts(rows: &dyn Rows, session: &str, step: u32) -> Result<u32, Error> {
+    Ok(answering(rows, session, step)?.map_or(0, |answering| answering.attempts))
 }
 
 /// The attempt of a step that answers, and how many there are.
@@ -181,6 +191,11 @@ pub fn attempt(
     step: u32,
     attempt: u32,
 ) -> Result<Option<Attempt>, Error> {
+    if let Some(answering) = answering(rows, session, step)?
+        && answering.attempt.attempt == attempt
+    {
+        return Ok(Some(answering.attempt));
+    }
     let mut key = step_key(b'r', session, step);
     key.extend(attempt.to_be_bytes());
     rows.get(SPACE, &key)?

@@ -29,7 +29,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::frames::{Door, busy};
-use super::limits::{Budget, Paid, SMALL_BYTES};
+use super::limits::{Paid, SMALL_BYTES};
 use super::listener::Seat;
 use super::mcp::{Fault, Server, anonymous, check};
 
@@ -117,7 +117,7 @@ async fn answer(door: &Door, mcp: &Mcp, request: Request<Incoming>) -> Answer {
     if request.uri().path() != PATH {
         let path: String = request.uri().path().chars().take(64).collect();
         let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
-            .hint(format!("MCP is at {PATH}"));
+            .hint(format!("MCP is at {PATH}."));
         return refusal(StatusCode::NOT_FOUND, &body);
     }
     let (head, body) = request.into_parts();
@@ -179,8 +179,11 @@ async fn read_up_to(door: &Door, body: &mut Incoming) -> Result<(Vec<u8>, Paid),
         if length > bytes_max {
             return Err(too_large(bytes_max));
         }
-        if length > SMALL_BYTES {
-            pay(&door.budget, &mut paid, &mut paid_bytes, length)?;
+        while length > SMALL_BYTES && paid_bytes < length {
+            if !door.budget.large(&mut paid, PIECE_BYTES) {
+                return Err(refusal(StatusCode::TOO_MANY_REQUESTS, &busy()));
+            }
+            paid_bytes += PIECE_BYTES;
         }
         bytes.extend_from_slice(&piece);
     }
@@ -190,19 +193,9 @@ async fn read_up_to(door: &Door, body: &mut Incoming) -> Result<(Vec<u8>, Paid),
     Ok((bytes, paid))
 }
 
-fn pay(budget: &Budget, paid: &mut Paid, so_far: &mut usize, bytes: usize) -> Result<(), Answer> {
-    while *so_far < bytes {
-        if !budget.large(paid, PIECE_BYTES) {
-            return Err(refusal(StatusCode::TOO_MANY_REQUESTS, &busy()));
-        }
-        *so_far += PIECE_BYTES;
-    }
-    Ok(())
-}
-
 fn too_large(bytes_max: usize) -> Answer {
     let message = format!("a body has at most {bytes_max} bytes");
-    let body = ErrorBody::new(Code::FrameTooLarge, message).hint("send it in parts");
+    let body = ErrorBody::new(Code::FrameTooLarge, message).hint("Send it in parts.");
     refusal(StatusCode::PAYLOAD_TOO_LARGE, &body)
 }
 

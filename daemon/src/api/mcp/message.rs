@@ -14,13 +14,10 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::lines::HEAD_BYTES;
+use super::id::{id_in, id_of};
 
 /// The most that a message may hold besides the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
-/// The longest id that is answered with, in bytes.
-const ID_BYTES_MAX: usize = 1024;
-
 /// What a line is.
 #[derive(Debug)]
 pub enum Message {
@@ -68,7 +65,7 @@ impl Fault {
 #[must_use]
 pub fn protocol_error(code: ErrorCode, body: &ErrorBody) -> ErrorData {
     let message = match &body.hint {
-        Some(hint) => format!("{}; {hint}", body.message),
+        Some(hint) => format!("{}. {hint}", body.message),
         None => body.message.clone(),
     };
     ErrorData::new(code, message, serde_json::to_value(body).ok())
@@ -280,7 +277,7 @@ fn no_object(text: &str) -> Fault {
 
 fn not_json(line: &[u8], message: String) -> Fault {
     let body = ErrorBody::new(Code::InvalidInput, message)
-        .hint("each line is one JSON-RPC message in UTF-8");
+        .hint("Each line is one JSON-RPC message in UTF-8.");
     Fault::of(line, ErrorCode::PARSE_ERROR, body)
 }
 
@@ -300,64 +297,6 @@ fn too_large(id: Option<RequestId>) -> Fault {
         code: ErrorCode::INVALID_REQUEST,
         body: ErrorBody::new(Code::FrameTooLarge, message),
     }
-}
-
-fn id_of(json: &str) -> Option<RequestId> {
-    if json.len() > ID_BYTES_MAX {
-        return None;
-    }
-    serde_json::from_str(json).ok()
-}
-
-/// The `id` of a message of which perhaps only the beginning is there, and perhaps no JSON.
-fn id_in(line: &[u8]) -> Option<RequestId> {
-    let head = line.get(..HEAD_BYTES).unwrap_or(line);
-    let mut depth = 0_usize;
-    let mut at = 0;
-    // Whether the last text at depth 1 was `"id"`, and whether its colon has come.
-    let mut key_is_id = false;
-    while let Some(byte) = head.get(at) {
-        match byte {
-            b'"' => {
-                let end = string_end(head, at)?;
-                key_is_id = depth == 1 && head.get(at..end) == Some(b"\"id\"");
-                at = end;
-                continue;
-            }
-            b':' if key_is_id => return id_at(head, at + 1),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            byte if byte.is_ascii_whitespace() => {}
-            _ => key_is_id = false,
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Behind the closing quote of the string that begins here.
-fn string_end(head: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        match head.get(at)? {
-            b'"' => return Some(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-}
-
-fn id_at(head: &[u8], from: usize) -> Option<RequestId> {
-    let rest = head.get(from..)?;
-    let start = from + rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
-    let end = if head.get(start) == Some(&b'"') {
-        string_end(head, start)?
-    } else {
-        // A number that runs to the end of what is there may go on.
-        let rest = head.get(start..)?;
-        start + rest.iter().position(|byte| matches!(byte, b',' | b'}'))?
-    };
-    id_of(std::str::from_utf8(head.get(start..end)?).ok()?.trim_end())
 }
 
 #[cfg(test)]
@@ -458,20 +397,6 @@ mod tests {
             read(line.as_bytes().to_vec()),
             Ok(Message::Forward(_))
         ));
-    }
-
-    #[test]
-    fn an_id_is_found_in_the_beginning_of_a_line() {
-        let found = |head: &str| id_in(head.as_bytes()).map(|id| id.to_string());
-        let long = format!(r#"{{"id" : "a\"b","params":"{}"#, "x".repeat(10_000));
-        assert_eq!(found(&long).as_deref(), Some("a\"b"));
-        assert_eq!(found(r#"{"a":{"id":1},"id":-2,"#).as_deref(), Some("-2"));
-        assert_eq!(found(r#"{"id":12"#), None);
-        assert_eq!(found(r#"{"method":"id","x":3,"#), None);
-        assert_eq!(found(r#"{"a":"id","id""#), None);
-        assert_eq!(found(r#"{"id":1.5,"#).as_deref(), None);
-        let late = format!(r#"{{"params":"{}","id":1}}"#, "x".repeat(5000));
-        assert_eq!(found(&late), None);
     }
 
     #[test]

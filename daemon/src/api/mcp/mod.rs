@@ -1,6 +1,7 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
 mod flights;
+mod id;
 mod lines;
 mod message;
 mod server;

@@ -217,7 +217,17 @@ impl ServerHandler for Server {
         let caller = self.caller_of(&cx, operation.access);
         let flight = cx.extensions.get::<Arc<Flight>>().cloned();
         let call = self.call(operation.name, caller, args, flight.as_deref());
-        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        let call = AssertUnwindSafe(call).catch_unwind();
+        let answer = match operation.access {
+            Access::Read => tokio::select! {
+                answer = call => answer,
+                // rmcp sends no answer to what was cancelled.
+                () = cx.ct.cancelled() => {
+                    return Err(ErrorData::internal_error("cancelled", None));
+                }
+            },
+            Access::Write => call.await,
+        };
         let answer = answer.unwrap_or_else(|_| {
             Err(Refusal::new(
                 Code::Internal,

@@ -1,18 +1,22 @@
 //! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lore::places::Places;
-use lore::protocol::frame;
 use lore::protocol::tools as said;
+use lore::protocol::{Args, frame};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
+use crate::api::listener::Seat;
 use crate::api::{Budget, Dispatch, Door, Doors, Limits};
 use crate::config::Config;
 use crate::daemon::Daemon;
@@ -440,14 +444,83 @@ async fn many_calls_at_once_are_all_answered() {
     assert_eq!(found, (0..200).collect::<Vec<_>>());
 }
 
-/// When the daemon stops, what was asked is answered, then the connection ends.
+/// A call that waits until one more event is recorded.
+fn waiting(id: u64, house: &House) -> Value {
+    let next = house.door.dispatch.context().engine.position().0 + 1;
+    call(
+        id,
+        "resolve_variables",
+        json!({"names": ["ID_FROM_STEP_1"], "at_least": next}),
+    )
+}
+
+/// Records in another session, past every connection.
+async fn record_aside(house: &House) {
+    let caller = super::anonymous(1);
+    let args = Args::Value(json!({}));
+    let made = house.door.dispatch.call(caller, "create_session", args);
+    made.await.unwrap();
+}
+
+/// When the daemon stops, what is in flight is answered, then the connection ends.
 #[tokio::test]
 async fn stopping_answers_what_is_in_flight() {
     let house = House::open(Limits::default());
     let mut peer = house.peer().await;
-    peer.call(1, "record_step", step("one")).await;
+    peer.call(1, "record_step", step("ID: 17")).await;
+    peer.send(waiting(2, &house).to_string()).await;
+    // The answer to a later line shows that the one before it was taken.
+    peer.call(3, "status", json!({})).await;
     house.door.stop.cancel();
+    record_aside(&house).await;
+    let answer = peer.answer().await;
+    assert_eq!(answer["id"], 2);
+    assert_eq!(content(&answer)["resolutions"][0]["value"], "17");
     assert_eq!(peer.line().await, "");
+}
+
+/// An id in use is refused; a read that is cancelled gets no answer and holds up nothing.
+#[tokio::test]
+async fn cancelled_reads_end() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    peer.call(1, "record_step", step("ID: 17")).await;
+    peer.send(waiting(2, &house).to_string()).await;
+    let again = peer.ask(waiting(2, &house)).await;
+    assert_eq!(again["error"]["code"], -32600, "{again}");
+    peer.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#)
+        .await;
+    let status = peer.call(3, "status", json!({})).await;
+    assert_eq!(status["id"], 3);
+    peer.write.shutdown().await.unwrap();
+    // Without the cancelling it would wait ten seconds for its position.
+    let end = timeout(Duration::from_secs(5), peer.line()).await;
+    assert_eq!(end.unwrap(), "");
+}
+
+/// A peer that asks and does not read is let go.
+#[tokio::test]
+async fn a_peer_that_does_not_read_is_let_go() {
+    let house = House::open(Limits {
+        write_ms_max: 20,
+        ..Limits::default()
+    });
+    let (mut peer, server) = tokio::io::duplex(1024);
+    let (read, write) = tokio::io::split(server);
+    let seat = Seat::alone().unwrap();
+    let caller = super::anonymous(1);
+    let served = super::serve(
+        &house.door,
+        caller,
+        None,
+        &seat,
+        BufReader::new(read),
+        write,
+    );
+    let line = format!("{}\n", list());
+    let (asked, served) = tokio::join!(peer.write_all(line.as_bytes()), served);
+    asked.unwrap();
+    assert_eq!(served.unwrap_err().kind(), ErrorKind::TimedOut);
 }
 
 /// A line that a bridge sends again after a reconnect is recorded once.

@@ -30,7 +30,7 @@ fn tool(operation: &Operation) -> Tool {
     Tool::new(
         operation.name,
         operation.sentence,
-        Arc::new(plain((operation.input)())),
+        Arc::new(unnamed((operation.input)())),
     )
     .with_title(operation.title)
     .with_raw_output_schema(Arc::new(output(operation)))
@@ -44,7 +44,7 @@ fn output(operation: &Operation) -> JsonObject {
     schema.insert("type".to_owned(), json!("object"));
     schema.insert(
         "anyOf".to_owned(),
-        json!([plain((operation.output)()), REFUSAL.clone()]),
+        json!([unnamed((operation.output)()), REFUSAL.clone()]),
     );
     schema
 }
@@ -60,6 +60,12 @@ static REFUSAL: LazyLock<JsonObject> = LazyLock::new(|| {
         _ => Map::new(),
     }
 });
+
+/// Without the sentence about the whole, which only repeats the tool's name.
+fn unnamed(mut schema: JsonObject) -> JsonObject {
+    schema.shift_remove("description");
+    plain(schema)
+}
 
 /// Without the formats of Rust's numbers, which validators do not know and warn about.
 fn plain(schema: JsonObject) -> JsonObject {

@@ -141,7 +141,7 @@ impl<R> Lines<R> {
             }
             Ok(Some(Line::TooLong(head))) => {
                 let message = format!("a line has at most {} bytes", limits.frame_bytes_max);
-                let body = ErrorBody::new(Code::FrameTooLarge, message).hint("send it in parts");
+                let body = ErrorBody::new(Code::FrameTooLarge, message).hint("Send it in parts.");
                 Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
             }
             Ok(Some(Line::Busy(head))) => {

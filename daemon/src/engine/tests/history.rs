@@ -105,7 +105,7 @@ fn record_of(choice: Choice, step: Option<u32>, success: bool, length: u16) -> A
         choice,
         step,
         success,
-        body: Body::new(codec::encode(&recorded), [2; 16]),
+        body: Some(Body::new(codec::encode(&recorded), [2; 16])),
         blobs: Vec::new(),
     })
 }

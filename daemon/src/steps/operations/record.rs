@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
+use serde_json::{Map, Value};
 
 use super::{blocking, told, wish};
 use crate::engine::Outcome;
@@ -13,7 +14,7 @@ use crate::operation::{Access, Caller, Context, Op};
 use crate::sessions::{Choice, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
-use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_step};
+use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_fact};
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::Attempt;
 use crate::steps::{parse, trail};
@@ -49,19 +50,36 @@ impl Op for RecordStep {
         let explain = args.explain == Some(true);
         let wish = wish(&caller, args.session.as_ref());
         let choice = Choice::prepare(wish, cx.engine.clock());
-        let large = args.result.as_ref().map_or(0, |body| body.as_str().len())
-            > PREPARE_INLINE_BYTES_MAX
-            || args.parameters.is_some();
+        let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
         let shared = Arc::clone(&cx);
         let command = if large {
             blocking(move || prepare(&shared, choice, args)).await?
         } else {
             prepare(&shared, choice, args)?
         };
-        let bytes = command.body.bytes.len();
+        let bytes = command.body.as_ref().map_or(0, |body| body.bytes.len());
         let outcome = cx.write(&caller, claim, bytes, command).await?;
         reply(cx, outcome, explain).await
     }
+}
+
+/// About how much there is to encode and hash, in bytes.
+fn bytes_of(args: &RecordStepArgs) -> usize {
+    fn of(value: &Value) -> usize {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+            Value::String(text) => text.len() + 8,
+            Value::Array(items) => items.iter().map(of).sum::<usize>() + 8,
+            Value::Object(map) => of_map(map),
+        }
+    }
+    fn of_map(map: &Map<String, Value>) -> usize {
+        map.iter()
+            .map(|(name, value)| name.len() + of(value) + 8)
+            .sum::<usize>()
+    }
+    let result = args.result.as_ref().map_or(0, |body| body.as_str().len());
+    result + args.parameters.as_ref().map_or(0, of_map)
 }
 
 fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
@@ -105,9 +123,7 @@ fn prepare(cx: &Context, choice: Choice, args: RecordStepArgs) -> Result<Record,
     let success = args.success.unwrap_or_else(|| {
         parse::succeeded(result.as_deref().unwrap_or_default(), args.error.as_deref())
     });
-    let parameters = args
-        .parameters
-        .map(|map| serde_json::Value::from(map).to_string());
+    let parameters = args.parameters.map(|map| Value::from(map).to_string());
     let event = StepRecorded {
         tool: args.tool,
         parameters: text(cx, parameters, &mut blobs)?,
@@ -120,7 +136,7 @@ fn prepare(cx: &Context, choice: Choice, args: RecordStepArgs) -> Result<Record,
         // Checked to fit.
         step: args.step.and_then(|step| u32::try_from(step).ok()),
         success,
-        body: Body::new(codec::encode(&event), cx.engine.clock().random()),
+        body: Some(Body::new(codec::encode(&event), cx.engine.clock().random())),
         blobs,
     })
 }
@@ -151,7 +167,7 @@ async fn reply(
     explain: bool,
 ) -> Result<RecordStepReply, Refusal> {
     let event = &outcome.event;
-    let (numbered, _) = decode_step(event)?;
+    let numbered = decode_fact(event)?;
     let session = session_of(&event.header)?;
     let mut reply = RecordStepReply {
         step: numbered.step.into(),

@@ -1,0 +1,216 @@
+//! Child processes on folders of their own, ended whatever happens.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::load::{Lored, Peer};
+use lore::connection::Connection;
+use lore::protocol::Args;
+use lore::protocol::frame::Hello;
+
+/// A server that has not answered by then does not start.
+const READY_MAX: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_micros(200);
+
+/// A server process; killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// From the start to the first answer.
+    pub ready_after: Duration,
+}
+
+impl Server {
+    /// Starts a program and waits until `is_ready`.
+    ///
+    /// # Panics
+    /// When it does not start, or ends before it is ready.
+    pub fn start(mut command: Command, mut is_ready: impl FnMut() -> bool) -> Self {
+        let began = Instant::now();
+        let name = command.get_program().to_owned();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} does not start: {error}", name.display()));
+        let mut server = Self {
+            child,
+            ready_after: Duration::ZERO,
+        };
+        while !is_ready() {
+            let ended = server.child.try_wait().ok().flatten();
+            assert!(ended.is_none(), "{} ended: {ended:?}", name.display());
+            assert!(began.elapsed() < READY_MAX, "{} hangs", name.display());
+            std::thread::sleep(POLL);
+        }
+        server.ready_after = began.elapsed();
+        server
+    }
+
+    /// Number of the process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it with a signal that it cannot see.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        let _ = self.child.wait();
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A temporary folder for one daemon, removed when dropped.
+#[derive(Debug)]
+pub struct Home {
+    folder: tempfile::TempDir,
+    lored: PathBuf,
+}
+
+impl Home {
+    /// A new folder in `dir`, for the program `lored`.
+    ///
+    /// # Panics
+    /// When the folder cannot be made.
+    #[must_use]
+    pub fn new(dir: &Path, lored: &str) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("lore-bench-")
+            .tempdir_in(dir)
+            .expect("a folder for the benchmark's data");
+        Self {
+            folder,
+            lored: lored.into(),
+        }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The daemon's socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.path().join("run/lore.sock")
+    }
+
+    /// Writes the daemon's settings.
+    ///
+    /// # Panics
+    /// When the file cannot be written.
+    pub fn configure(&self, settings: &str) {
+        std::fs::write(self.path().join("config.toml"), settings).expect("settings are written");
+    }
+
+    /// Starts the daemon and waits for its first answer to a call.
+    #[must_use]
+    pub fn start(&self) -> Server {
+        let mut command = Command::new(&self.lored);
+        command
+            .env("LORE_HOME", self.path())
+            .env("RUST_LOG", "error");
+        let hello = hello();
+        Server::start(command, || {
+            Connection::connect(&self.socket(), &hello)
+                .and_then(|mut connection| connection.call("status", &Args::Json(b"{}".to_vec())))
+                .is_ok()
+        })
+    }
+
+    /// A connection to the daemon.
+    ///
+    /// # Panics
+    /// When nobody serves.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::connect(&self.socket(), &hello()).expect("the daemon serves")
+    }
+
+    /// Calls an operation on a connection of its own.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn call(&self, name: &str, json: &str) -> serde_json::Value {
+        let args = Args::Json(json.as_bytes().to_vec());
+        let reply = self.connect().call(name, &args).expect("the call is good");
+        serde_json::from_slice(&reply).expect("a reply is JSON")
+    }
+
+    /// Makes the sessions `bench-0`, `bench-1` and so on.
+    pub fn create_sessions(&self, count: usize) {
+        let mut client = Lored::connect(&self.socket(), "create_session", |_| true);
+        let bodies: Vec<String> = (0..count)
+            .map(|number| format!(r#"{{"session":"bench-{number}"}}"#))
+            .collect();
+        for batch in bodies.chunks(32) {
+            let batch: Vec<&[u8]> = batch.iter().map(String::as_bytes).collect();
+            client.trip(&batch);
+        }
+    }
+
+    /// Bytes in all files of the store.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        fn of(folder: &Path) -> u64 {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            entries
+                .map(|entry| match entry.metadata() {
+                    Ok(data) if data.is_dir() => of(&entry.path()),
+                    Ok(data) => data.len(),
+                    Err(_) => 0,
+                })
+                .sum()
+        }
+        of(&self.path().join("data"))
+    }
+}
+
+/// The first frame of every benchmark's connection.
+pub(super) fn hello() -> Hello {
+    Hello {
+        client: "bench/1".to_owned(),
+        ..Hello::default()
+    }
+}
+
+/// Resident memory of a process, in KiB.
+#[must_use]
+pub fn rss_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
+}
+
+/// A program on `PATH`.
+#[must_use]
+pub fn find_program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths)
+        .map(|folder| folder.join(name.as_ref()))
+        .find(|path| path.is_file())
+}

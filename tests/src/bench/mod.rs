@@ -1,0 +1,22 @@
+//! What the benchmarks share: daemons and baselines side by side, load, and tables of ratios.
+//!
+//! Nothing here is a test: figures are printed, never asserted. Whatever is compared runs in the
+//! same run, in interleaved rounds, and a ratio is the median of the rounds' ratios.
+
+mod baseline;
+mod child;
+mod echo;
+mod figures;
+mod load;
+mod payload;
+mod peers;
+mod setup;
+
+pub use baseline::{BareLog, lone_append};
+pub use child::{Home, Server, find_program, rss_kib};
+pub use echo::{Echo, EchoServer};
+pub use figures::{Figure, median, print_row, ratio_of_medians};
+pub use load::{Load, Lored, Peer, Redis, measure, one_by_one, so_often};
+pub use payload::{Random, arguments, result};
+pub use peers::{RedisServer, sqlite_writers};
+pub use setup::{Setup, bench_main};

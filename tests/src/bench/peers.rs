@@ -1,0 +1,127 @@
+//! Other programs that take durable writes, when this machine has them.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::child::{Server, find_program};
+use super::figures::Figure;
+
+/// Redis with an append-only file, on a folder and socket of its own.
+#[derive(Debug)]
+pub struct RedisServer {
+    server: Option<Server>,
+    folder: tempfile::TempDir,
+    program: PathBuf,
+    flush: &'static str,
+}
+
+impl RedisServer {
+    /// A folder in `dir` for a Redis that flushes `always` or `everysec`; `None` when there is no
+    /// `redis-server` on `PATH` (or at `LORE_BENCH_REDIS`).
+    ///
+    /// # Panics
+    /// When the folder cannot be made.
+    #[must_use]
+    pub fn find(dir: &Path, flush: &'static str) -> Option<Self> {
+        let program = std::env::var_os("LORE_BENCH_REDIS")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+            .or_else(|| find_program("redis-server"))?;
+        let folder = tempfile::Builder::new()
+            .prefix("lore-bench-redis-")
+            .tempdir_in(dir)
+            .expect("a folder for Redis");
+        Some(Self {
+            server: None,
+            folder,
+            program,
+            flush,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("redis.sock")
+    }
+
+    /// Starts it and waits for its first answer; gives how long that took.
+    pub fn start(&mut self) -> Duration {
+        let socket = self.socket();
+        let mut command = Command::new(&self.program);
+        command
+            .args(["--port", "0", "--save", "", "--appendonly", "yes"])
+            .args([
+                "--auto-aof-rewrite-percentage",
+                "0",
+                "--appendfsync",
+                self.flush,
+            ])
+            .arg("--unixsocket")
+            .arg(&socket)
+            .arg("--dir")
+            .arg(self.folder.path());
+        let server = Server::start(command, || answers(&socket));
+        let after = server.ready_after;
+        self.server = Some(server);
+        after
+    }
+
+    /// Its resident memory, in KiB.
+    #[must_use]
+    pub fn rss_kib(&self) -> u64 {
+        self.server
+            .as_ref()
+            .map_or(0, |server| super::child::rss_kib(server.pid()))
+    }
+
+    /// Ends it; what was answered is on disk.
+    pub fn stop(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.stop();
+        }
+    }
+}
+
+fn answers(socket: &Path) -> bool {
+    let mut answer = [0; 7];
+    UnixStream::connect(socket)
+        .and_then(|mut stream| {
+            stream.write_all(b"PING\r\n")?;
+            stream.read_exact(&mut answer)
+        })
+        .is_ok()
+        && answer == *b"+PONG\r\n"
+}
+
+/// SQLite in WAL mode with `synchronous=FULL`: so many processes insert into one file. `None` when
+/// there is no Python with SQLite.
+#[must_use]
+pub fn sqlite_writers(
+    dir: &Path,
+    writers: usize,
+    bytes: usize,
+    duration: Duration,
+) -> Option<Figure> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/peers.py");
+    let python = find_program("python3")?;
+    let output = Command::new(python)
+        .arg(script)
+        .args(["sqlite", "--json", "--dir"])
+        .arg(dir)
+        .args(["--writers", &writers.to_string()])
+        .args(["--bytes", &bytes.to_string()])
+        .args(["--seconds", &duration.as_secs_f64().to_string()])
+        .output()
+        .ok()?;
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let number = |name: &str| said.get(name).and_then(serde_json::Value::as_f64);
+    Some(Figure {
+        per_second: number("per_second")?,
+        p50: number("p50_us")?,
+        p99: number("p99_us")?,
+    })
+}

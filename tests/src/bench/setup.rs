@@ -1,0 +1,152 @@
+//! How a benchmark is asked for: its environment, its modelled flushes, its folder.
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `LORE_BENCH_SECONDS` | length of each measurement, 2 |
+//! | `LORE_BENCH_ROUNDS` | interleaved rounds, 3 |
+//! | `LORE_BENCH_SMALL=1` | a smoke run of a few seconds |
+//! | `LORE_BENCH_FLUSH_US` | modelled flushes in microseconds, `1000,100`; 0 is the disk's own |
+//! | `LORE_BENCH_DIR` | where data goes; `/dev/shm` if there is one |
+//! | `LORE_BENCH_ONLY` | only measurements whose name holds this |
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+/// Set in the processes that measure under one modelled flush.
+const MODEL: &str = "LORE_BENCH_MODEL";
+const FLUSH_US: &str = "LORE_BENCH_FLUSH_US";
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Length of each measurement.
+    pub duration: Duration,
+    /// Interleaved rounds.
+    pub rounds: usize,
+    /// A smoke run: everything as small as it can be.
+    pub small: bool,
+    /// What each flush takes longer, in microseconds.
+    pub flush_us: u64,
+    /// Where data goes.
+    pub dir: PathBuf,
+    only: Option<String>,
+}
+
+impl Setup {
+    fn from_environment(flush_us: u64) -> Self {
+        let small = variable("LORE_BENCH_SMALL").is_some_and(|value| value != "0");
+        let seconds = number("LORE_BENCH_SECONDS", if small { 0.2 } else { 2.0 });
+        let shm = Path::new("/dev/shm");
+        let dir = match variable("LORE_BENCH_DIR") {
+            Some(dir) => PathBuf::from(dir),
+            None if shm.is_dir() => shm.to_owned(),
+            None => std::env::temp_dir(),
+        };
+        Self {
+            duration: Duration::from_secs_f64(seconds),
+            rounds: if small {
+                1
+            } else {
+                number("LORE_BENCH_ROUNDS", 3.0) as usize
+            }
+            .max(1),
+            small,
+            flush_us,
+            dir,
+            only: variable("LORE_BENCH_ONLY"),
+        }
+    }
+
+    /// Whether a measurement of this name is wanted.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        self.only
+            .as_ref()
+            .is_none_or(|only| name.contains(only.as_str()))
+    }
+
+    /// `full`, or `small` in a smoke run.
+    #[must_use]
+    pub fn size(&self, full: usize, small: usize) -> usize {
+        if self.small { small } else { full }
+    }
+
+    /// The modelled flush in words.
+    #[must_use]
+    pub fn flush(&self) -> String {
+        match self.flush_us {
+            0 => "the disk's own flush".to_owned(),
+            us => format!("every flush {us} us longer"),
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn number(name: &str, default: f64) -> f64 {
+    match variable(name) {
+        Some(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+        None => default,
+    }
+}
+
+/// Runs a benchmark: once, or once under each modelled flush, each in a process of its own into
+/// which the slow flush is preloaded. Without `--bench`, which `cargo bench` gives, nothing runs.
+#[must_use]
+pub fn bench_main(modelled: bool, scratch: &str, run: fn(&Setup)) -> ExitCode {
+    if !std::env::args().any(|argument| argument == "--bench") {
+        println!("a benchmark: run it with `cargo bench -p tests`");
+        return ExitCode::SUCCESS;
+    }
+    if let Some(us) = variable(MODEL) {
+        run(&Setup::from_environment(us.parse().unwrap_or(0)));
+        return ExitCode::SUCCESS;
+    }
+    let models = variable(FLUSH_US).unwrap_or_else(|| "1000,100".to_owned());
+    if !modelled {
+        run(&Setup::from_environment(0));
+        return ExitCode::SUCCESS;
+    }
+    for us in models.split(',') {
+        if !run_under(us.trim(), Path::new(scratch)) {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn run_under(us: &str, scratch: &Path) -> bool {
+    let own = std::env::current_exe().expect("a program knows where it is");
+    let mut command = Command::new(own);
+    command.args(std::env::args_os().skip(1)).env(MODEL, us);
+    if us != "0" {
+        command
+            .env("LD_PRELOAD", slow_flush(scratch))
+            .env(FLUSH_US, us);
+    }
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Compiles the slow flush.
+fn slow_flush(scratch: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/slowsync.c");
+    let library = scratch.join("slowsync.so");
+    // Aside, then renamed: another benchmark may be running with it.
+    let made = scratch.join(format!("slowsync-{}.so", std::process::id()));
+    let status = Command::new(variable("CC").unwrap_or_else(|| "cc".to_owned()))
+        .args(["-O2", "-shared", "-fPIC", "-o"])
+        .args([&made, &source])
+        .arg("-ldl")
+        .status()
+        .expect(
+            "a C compiler is needed for the modelled flush; LORE_BENCH_FLUSH_US=0 does without",
+        );
+    assert!(status.success(), "{} does not compile", source.display());
+    std::fs::rename(&made, &library).expect("the scratch folder can be written");
+    library
+}
