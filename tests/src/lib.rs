@@ -7,6 +7,7 @@
 
 pub mod bench;
 mod home;
+pub mod ledger;
 mod random;
 mod wait;
 

@@ -82,6 +82,9 @@ pub enum OpenError {
         /// What it records.
         position: u64,
     },
+    /// The store came back without what was acknowledged; the next start says so by the head file.
+    #[error("{0}")]
+    Lost(String),
     /// Making the store failed; nothing is left behind.
     #[error(transparent)]
     Creation(#[from] creation::Error<Error>),
@@ -97,6 +100,14 @@ pub enum OpenError {
     /// A thread could not be started, or a folder not be read.
     #[error("{0}")]
     System(#[from] std::io::Error),
+}
+
+impl OpenError {
+    /// Whether a full disk is the cause.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_full())
+    }
 }
 
 /// Every space of a store: the log's own and the folds'.
@@ -342,12 +353,14 @@ fn hold_reserve(folder: &DataFolder, settings: &Settings) {
 }
 
 /// Opens the store anew within the process, after the disk was full: every handle of the old one
-/// goes first, for the lock.
+/// goes first, for the lock. Nothing is served, and no head written, unless all that was
+/// acknowledged is there.
 pub(super) fn reopen(
     folder: &DataFolder,
     fold: &dyn Fold,
     settings: &Settings,
     finisher: &Finisher,
+    acknowledged: Tail,
 ) -> Result<(Store, Tail), OpenError> {
     finisher.close();
     let dir = folder.store();
@@ -363,6 +376,9 @@ pub(super) fn reopen(
     };
     replay::catch_up(&store, fold)?;
     let tail = tail_of(&store)?;
+    if let Some(lost) = prove(&store, tail, durable(acknowledged))? {
+        return Err(OpenError::Lost(lost));
+    }
     finisher.open(store.clone(), tail);
     hold_reserve(folder, settings);
     Ok((store, tail))

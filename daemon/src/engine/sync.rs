@@ -76,6 +76,14 @@ impl Finisher {
         *lock(&self.last_group) = Instant::now();
     }
 
+    /// The end of what callers were told.
+    pub fn acknowledged(&self) -> Tail {
+        let published = self.published.borrow();
+        published
+            .as_ref()
+            .map_or_else(Tail::default, |state| state.tail)
+    }
+
     /// Notes how far the log is durable.
     pub fn record_head(&self, tail: Tail) {
         let Some(head) = &mut *lock(&self.head) else {

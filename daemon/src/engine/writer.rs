@@ -269,10 +269,8 @@ impl Writer {
             WriteState::Failed { reason }
         });
         let refusal = self.health.refusal().map(|refusal| {
-            let message = format!(
-                "{}; whether this call was recorded is unknown",
-                refusal.message
-            );
+            let message =
+                format!("a write failed: {error}; whether this call was recorded is unknown");
             Refusal { message, ..refusal }.hint("Repeat the call with the same `key`.")
         });
         answer(
@@ -295,6 +293,7 @@ impl Writer {
         if let Err(error) = Reserve::new(&self.folder.data, self.settings.reserve_bytes).give_up() {
             tracing::warn!(%error, "the reserve was not given up");
         }
+        let acknowledged = self.finisher.acknowledged();
         loop {
             match self.queue.recv_timeout(FULL_POLL) {
                 Ok(Message::Write(job)) => {
@@ -306,23 +305,47 @@ impl Writer {
                 Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             }
-            let needed = self.settings.disk_free_bytes_min + self.settings.reserve_bytes;
-            if reserve::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed) {
-                break;
+            if self.has_space() && self.reopen(acknowledged) {
+                return;
             }
         }
+    }
+
+    /// Whether there is space again. What a file system says to be free may be denied by a quota,
+    /// so a little of it is taken and given back.
+    fn has_space(&self) -> bool {
+        let needed = self.settings.disk_free_bytes_min + self.settings.reserve_bytes;
+        reserve::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed)
+            && reserve::try_space(&self.folder.data).is_ok()
+    }
+
+    /// Opens the store anew; `false` when the disk is full again and is to be waited out further.
+    fn reopen(&mut self, acknowledged: Tail) -> bool {
         self.store = None;
-        match reopen(&self.folder, &*self.fold, &self.settings, &self.finisher) {
+        let finisher = &self.finisher;
+        match reopen(
+            &self.folder,
+            &*self.fold,
+            &self.settings,
+            finisher,
+            acknowledged,
+        ) {
             Ok((store, tail)) => {
                 self.store = Some(store);
                 self.tail = tail;
                 self.health.set(WriteState::Open);
                 tracing::info!(position = %tail.position, "there is space again: writing goes on");
+                true
+            }
+            Err(error) if error.is_full() => {
+                tracing::warn!(%error, "the disk is full again");
+                false
             }
             Err(error) => {
                 let reason = format!("the store did not open again: {error}");
                 tracing::error!(%reason);
                 self.health.set(WriteState::Failed { reason });
+                true
             }
         }
     }

@@ -26,6 +26,31 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
+/// How much [`try_space`] takes, in bytes.
+const TRY_BYTES: usize = 64 * 1024;
+
+/// Takes a little space in a folder and gives it back.
+///
+/// # Errors
+/// I/O: a full disk or an exhausted quota among others.
+pub fn try_space(folder: &Path) -> io::Result<()> {
+    let path = folder.join("reserve.try");
+    let tried = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&path)
+        .and_then(|mut file| {
+            io::Write::write_all(&mut file, &[0; TRY_BYTES])?;
+            file.sync_all()
+        });
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => tried.and(Err(error)),
+        Ok(()) | Err(_) => tried,
+    }
+}
+
 /// Whether a store's error comes from a full disk or an exhausted quota, and not from a fault.
 #[must_use]
 pub fn is_full(error: &fjall::Error) -> bool {

@@ -1,0 +1,348 @@
+//! File calls that fail, and disks that are full: what was acknowledged is there after the next
+//! start, and nothing hangs.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use lore::connection::Error;
+use lore::protocol::Code;
+use serde_json::json;
+use tests::ledger::{Ledger, record};
+use tests::{Daemon, Home, Random, home, seed, until};
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+const EMFILE: i32 = 24;
+
+/// Steps of one run; some are too large for an event, and become files of their own.
+const STEPS: u32 = 60;
+/// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call.
+const FAULTS: u64 = 80;
+
+/// The library that fails calls, built once by the compiler that linked this test.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault.so");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/fault.c");
+        let built = Command::new("cc")
+            .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
+            .args([&library, &source])
+            .arg("-ldl")
+            .status()
+            .expect("cc, which links Rust programs, is there");
+        assert!(built.success(), "fault.c does not compile");
+        library
+    })
+}
+
+/// A home whose daemons run with the library.
+fn fragile_home() -> Home {
+    let mut home = home!();
+    home.set("LD_PRELOAD", library().to_str().unwrap());
+    home.set("LORE_FAULT_UNDER", home.data().to_str().unwrap());
+    home.configure("log = \"warn\"\n[engine]\nsettle_idle_ms = 100\nreserve_bytes = 0\n");
+    home
+}
+
+/// Records until done, or until the daemon is gone for good.
+fn run(home: &Home, ledger: &mut Ledger) {
+    let Ok(mut daemon) = home.try_start() else {
+        return;
+    };
+    let Ok(mut connection) = daemon.try_connect("w") else {
+        return;
+    };
+    let session = json!({"session": "w", "key": "session"});
+    // Refused or not: the steps say whether there is a session.
+    let _ = tests::call(&mut connection, "create_session", session);
+    for number in 0..STEPS {
+        let key = format!("step-{number:04}");
+        match record(&mut connection, "w", &key) {
+            Ok(answer) => {
+                ledger.acknowledged.insert(key, answer);
+            }
+            Err(Error::Refused(body)) => {
+                let told = [
+                    Code::StorageUnavailable,
+                    Code::SessionNotFound,
+                    Code::Corrupt,
+                ];
+                assert!(told.contains(&body.code), "{body:?}\n{}", daemon.stderr());
+                ledger.cut_off.insert(key);
+            }
+            Err(_) => {
+                ledger.cut_off.insert(key);
+                break;
+            }
+        }
+    }
+    if daemon.is_running() {
+        daemon.signal(rustix::process::Signal::TERM);
+    }
+    daemon.wait();
+}
+
+/// How many calls a run without a fault makes.
+fn calls() -> u64 {
+    let mut home = fragile_home();
+    let count = home.path().join("count");
+    home.set("LORE_FAULT_COUNT", count.to_str().unwrap());
+    let mut ledger = Ledger::default();
+    run(&home, &mut ledger);
+    assert_eq!(ledger.acknowledged.len(), STEPS as usize);
+    let count: u64 = std::fs::read_to_string(count)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(count > u64::from(STEPS), "only {count} calls were seen");
+    count
+}
+
+/// One file call of a run fails, once, in one of four ways: the daemon goes on or ends, never
+/// hangs; the next start has every acknowledged step, nothing that nobody sent, and verifies.
+#[test]
+fn one_failed_call_loses_nothing() {
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let calls = calls();
+    let faults: Vec<u64> = match std::env::var("LORE_FAULTS").as_deref() {
+        Ok("all") => (1..=calls).collect(),
+        Ok(number) => (0..number.parse().unwrap())
+            .map(|_| random.range(1, calls + 1))
+            .collect(),
+        Err(_) => (0..FAULTS).map(|_| random.range(1, calls + 1)).collect(),
+    };
+    println!("seed {seed}: {} of {calls} calls fail", faults.len());
+    let mut acknowledged = 0;
+    for (round, at) in faults.iter().enumerate() {
+        let (errno, short) = [
+            (EIO, false),
+            (ENOSPC, false),
+            (ENOSPC, true),
+            (EMFILE, false),
+        ][round % 4];
+        let mut home = fragile_home();
+        home.set("LORE_FAULT_AT", &at.to_string());
+        home.set("LORE_FAULT_ERRNO", &errno.to_string());
+        if short {
+            home.set("LORE_FAULT_SHORT", "1");
+        }
+        let mut ledger = Ledger::default();
+        run(&home, &mut ledger);
+        acknowledged += ledger.acknowledged.len();
+        home.unset("LD_PRELOAD");
+        let what = format!("seed {seed}, call {at} fails with {errno} (short: {short})");
+        let daemon = match home.try_start() {
+            Ok(daemon) => daemon,
+            Err(ended) => panic!("{what}: the store stays shut: {ended}"),
+        };
+        if let Err(lost) = ledger.check(&daemon, 1) {
+            panic!("{what}: {lost}\n{}", daemon.stderr());
+        }
+        let status = daemon.call("status", json!({}));
+        assert_eq!(status["writable"], true, "{what}: {status:#}");
+        daemon.verify();
+    }
+    println!(
+        "{} faults, {acknowledged} acknowledged steps, none lost",
+        faults.len()
+    );
+}
+
+/// A full disk is survived without a restart: the call that meets it and those after it are
+/// refused with `STORAGE_UNAVAILABLE`, reads are served, and less than a second after space
+/// returns steps are recorded again; a cut-off call repeated under its key is recorded once.
+fn survive_a_full_disk(
+    daemon: &mut Daemon,
+    fill: impl FnOnce(),
+    make_room: impl FnOnce(),
+    within: Duration,
+) -> Ledger {
+    let mut ledger = Ledger::default();
+    let pid = daemon.pid();
+    daemon.call("create_session", json!({"session": "w"}));
+    let mut connection = daemon.connect("w");
+    let mut write = |ledger: &mut Ledger, key: &str| match record(&mut connection, "w", key) {
+        Ok(answer) => {
+            ledger.acknowledged.insert(key.to_owned(), answer);
+            ledger.cut_off.remove(key);
+            true
+        }
+        Err(Error::Refused(body)) => {
+            assert_eq!(body.code, Code::StorageUnavailable, "{body:?}");
+            assert!(body.hint.is_some() && body.retryable, "{body:?}");
+            ledger.cut_off.insert(key.to_owned());
+            false
+        }
+        Err(error) => panic!("{error}"),
+    };
+    for number in 0..20 {
+        assert!(write(&mut ledger, &format!("before-{number}")));
+    }
+    fill();
+    let mut refused = 0;
+    let mut number = 0;
+    while refused < 5 {
+        number += 1;
+        assert!(number < 100_000, "the disk does not fill");
+        let taken = write(&mut ledger, &format!("during-{number}"));
+        refused += u32::from(!taken);
+    }
+    let step = daemon.call("get_step", json!({"session": "w", "step": 1}));
+    assert_eq!(step["tool"], "w", "reads are served");
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], false, "{status:#}");
+    assert!(!status["warnings"].as_array().unwrap().is_empty());
+    make_room();
+    let start = Instant::now();
+    until("steps to be recorded again", 10 * within, || {
+        write(&mut ledger, "after").then_some(())
+    });
+    let took = start.elapsed();
+    println!("recorded again after {} ms", took.as_millis());
+    assert!(took < within, "{took:?}\n{}", daemon.stderr());
+    for key in ledger.cut_off.clone() {
+        assert!(write(&mut ledger, &key));
+    }
+    assert!(daemon.is_running() && daemon.pid() == pid);
+    assert!(ledger.cut_off.is_empty());
+    ledger.check(daemon, 1).unwrap();
+    daemon.verify();
+    ledger
+}
+
+/// The same after a restart.
+fn survives_a_restart(home: &Home, daemon: Daemon, ledger: &Ledger) {
+    daemon.stop();
+    let daemon = home.start();
+    ledger.check(&daemon, 1).unwrap();
+    daemon.verify();
+}
+
+/// Every call that takes space fails with ENOSPC for a while, in the middle of groups.
+#[test]
+fn calls_that_find_no_space() {
+    let mut home = fragile_home();
+    let full = home.path().join("full");
+    home.set("LORE_FAULT_WHILE", full.to_str().unwrap());
+    home.set("LORE_FAULT_ERRNO", &ENOSPC.to_string());
+    home.configure("[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = 0\n");
+    let mut daemon = home.start();
+    let ledger = survive_a_full_disk(
+        &mut daemon,
+        || std::fs::write(&full, "").unwrap(),
+        || std::fs::remove_file(&full).unwrap(),
+        Duration::from_secs(1),
+    );
+    survives_a_restart(&home, daemon, &ledger);
+}
+
+/// Free space of a file system, in bytes.
+fn free_bytes(folder: &Path) -> u64 {
+    let found = rustix::fs::statvfs(folder).unwrap();
+    found.f_bavail * found.f_frsize
+}
+
+/// Takes this much of a file system.
+fn take(path: &Path, bytes: u64) {
+    let file = std::fs::File::create(path).unwrap();
+    rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes).unwrap();
+}
+
+/// A file system of its own, gone when dropped.
+struct Disk {
+    folder: tempfile::TempDir,
+}
+
+impl Disk {
+    /// A small one in memory, where mounting is permitted.
+    fn small(bytes: u64) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args([
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={bytes},mode=700"),
+                "tmpfs",
+            ])
+            .arg(folder.path())
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(Self { folder })
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // A folder that stays mounted stays: nothing that a test could still do about it.
+        let _ = Command::new("umount")
+            .arg("-l")
+            .arg(self.folder.path())
+            .status();
+    }
+}
+
+/// A disk that really is full: on a small one of its own where mounting is permitted; elsewhere
+/// on the shared one, with the space that must stay free set just below what there is.
+#[test]
+fn a_disk_that_is_full() {
+    let program = env!("CARGO_BIN_EXE_lored-under-test");
+    let disk = Disk::small(160 << 20);
+    let (home, least) = match &disk {
+        Some(disk) => (Home::within(program, disk.folder.path()), 4 << 20),
+        None => {
+            println!("mounting is not permitted: on the shared disk");
+            let memory = Path::new("/dev/shm");
+            let folder = if memory.is_dir() {
+                memory.to_path_buf()
+            } else {
+                std::env::temp_dir()
+            };
+            let free = free_bytes(&folder);
+            (
+                Home::within(program, &folder),
+                free.saturating_sub(600 << 20),
+            )
+        }
+    };
+    home.configure(&format!(
+        "[engine]\nreserve_bytes = 1048576\ndisk_free_bytes_min = {least}\n"
+    ));
+    let mut daemon = home.start();
+    let filler = home.path().join("filler");
+    let fill = || {
+        let free = free_bytes(home.path());
+        take(
+            &filler,
+            free.saturating_sub(least).saturating_sub(512 << 10),
+        );
+    };
+    let make_room = || std::fs::remove_file(&filler).unwrap();
+    let ledger = survive_a_full_disk(&mut daemon, fill, make_room, Duration::from_secs(1));
+    survives_a_restart(&home, daemon, &ledger);
+}
+
+/// A disk that is full to the last byte under a daemon that asks for no space ahead: fjall itself
+/// meets ENOSPC, and the store is opened anew in the process.
+#[test]
+fn a_disk_that_is_full_to_the_last_byte() {
+    let program = env!("CARGO_BIN_EXE_lored-under-test");
+    let Some(disk) = Disk::small(120 << 20) else {
+        // The same path without a disk of its own.
+        return calls_that_find_no_space();
+    };
+    let home = Home::within(program, disk.folder.path());
+    home.configure("[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = 0\n");
+    let mut daemon = home.start();
+    let filler = home.path().join("filler");
+    let fill = || take(&filler, free_bytes(home.path()).saturating_sub(64 << 10));
+    let make_room = || std::fs::remove_file(&filler).unwrap();
+    let ledger = survive_a_full_disk(&mut daemon, fill, make_room, Duration::from_secs(1));
+    survives_a_restart(&home, daemon, &ledger);
+}

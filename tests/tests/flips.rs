@@ -1,0 +1,235 @@
+//! One flipped bit anywhere in a store: the next start is whole, or says what is wrong; nothing is
+//! lost or changed in silence.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lore::connection::Error;
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::ledger::{Ledger, content_of, record};
+use tests::{Daemon, Home, Random, call, home, seed, until};
+
+/// Flips when `LORE_FLIPS` names no other number.
+const FLIPS: u64 = 150;
+const STEPS: u64 = 90;
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A stopped store, kept in memory: paths in the data folder and what their files hold, without
+/// the zeros at their ends.
+struct Stopped {
+    files: BTreeMap<PathBuf, (Vec<u8>, u64)>,
+    ledger: Ledger,
+}
+
+impl Stopped {
+    /// A store with tables, a journal that goes on after them, blobs and keys.
+    fn make() -> Self {
+        let home = home!();
+        home.configure("[engine]\nsettle_idle_ms = 100\nreserve_bytes = 0\n");
+        let daemon = home.start();
+        let mut ledger = Ledger::default();
+        let mut connection = daemon.connect("w");
+        call(&mut connection, "create_session", json!({"session": "w"})).unwrap();
+        for number in 0..STEPS {
+            let key = format!("step-{number:04}");
+            let answer = record(&mut connection, "w", &key).unwrap();
+            ledger.acknowledged.insert(key, answer);
+            if number == STEPS * 2 / 3 {
+                let has_tables = || {
+                    let mut files = files(&home.data().join("store")).into_iter();
+                    files.any(|path| path.parent().unwrap().ends_with("tables"))
+                };
+                until("tables", Duration::from_secs(30), || {
+                    has_tables().then_some(())
+                });
+            }
+        }
+        daemon.kill();
+        let files = files(&home.data())
+            .into_iter()
+            .map(|path| {
+                let mut bytes = std::fs::read(&path).unwrap();
+                let length = bytes.len() as u64;
+                let end = bytes
+                    .iter()
+                    .rposition(|byte| *byte != 0)
+                    .map_or(0, |at| at + 1);
+                bytes.truncate(end);
+                let path = path.strip_prefix(home.data()).unwrap().to_path_buf();
+                (path, (bytes, length))
+            })
+            .collect();
+        Self { files, ledger }
+    }
+
+    /// A home with this store, one bit of one file flipped.
+    fn with_flip(&self, flipped: &Path, bit: u64) -> Home {
+        let home = home!();
+        home.configure("[engine]\nreserve_bytes = 0\n");
+        home.make_data();
+        for (path, (bytes, length)) in &self.files {
+            let at = home.data().join(path);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            let mut bytes = bytes.clone();
+            if path == flipped {
+                let byte = (bit / 8) as usize;
+                bytes.resize(bytes.len().max(byte + 1), 0);
+                bytes[byte] ^= 1 << (bit % 8);
+            }
+            std::fs::write(&at, &bytes).unwrap();
+            let file = std::fs::File::options().write(true).open(&at).unwrap();
+            file.set_len((*length).max(bytes.len() as u64)).unwrap();
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))
+                .unwrap();
+        }
+        home
+    }
+
+    /// Files by what they are for: each kind is hit equally often, however large.
+    fn kinds(&self) -> BTreeMap<&'static str, Vec<&Path>> {
+        let mut kinds: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+        for (path, (_, length)) in &self.files {
+            let text = path.to_str().unwrap();
+            let kind = match text {
+                _ if *length == 0 => continue,
+                "head" => "head",
+                "lored.lock" => "lock",
+                "store/lore-store" => "plate",
+                _ if text.starts_with("blobs/") => "blob",
+                _ if text.contains("/tables/") => "table",
+                _ if text.ends_with(".jnl") => "journal",
+                _ => "list",
+            };
+            kinds.entry(kind).or_default().push(path);
+        }
+        kinds
+    }
+
+    /// Every acknowledged step read back, and the proof of the log; or what was said instead.
+    fn look(&self, daemon: &Daemon) -> Result<(), Told> {
+        let status = ask(daemon, "status", json!({}))?;
+        if status["writable"] != true {
+            let warnings = status["warnings"].to_string();
+            assert!(
+                warnings.len() > 10,
+                "refuses writes without a word: {status:#}"
+            );
+            return Err(Told(warnings));
+        }
+        if let Err(lost) = self.ledger.check(daemon, 1) {
+            // A page with a damaged record is refused as a whole: that is telling.
+            assert!(lost.starts_with("the log: "), "{lost}");
+            return Err(Told(lost));
+        }
+        for (key, answer) in &self.ledger.acknowledged {
+            let args = json!({"session": "w", "step": answer.step});
+            let step = ask(daemon, "get_step", args)?;
+            let result = step["result"].as_str().unwrap_or_default();
+            assert!(
+                content_of(key).starts_with(result) && !result.is_empty(),
+                "{key}: {step}"
+            );
+        }
+        let proof = ask(daemon, "verify_log", json!({}))?;
+        if proof["ok"] != true {
+            return Err(Told(proof["findings"].to_string()));
+        }
+        Ok(())
+    }
+}
+
+/// What a daemon said about damage.
+struct Told(String);
+
+/// Calls; a refusal that blames the store is a telling, any other one is a failure.
+fn ask(daemon: &Daemon, name: &str, args: Value) -> Result<Value, Told> {
+    match daemon.try_call(name, args) {
+        Ok(reply) => Ok(reply),
+        Err(Error::Refused(body)) => {
+            let tells = matches!(body.code, Code::Corrupt | Code::StorageUnavailable);
+            assert!(tells, "{name}: {body:?}\n{}", daemon.stderr());
+            Err(Told(body.message))
+        }
+        Err(error) => panic!("{name}: {error}\n{}", daemon.stderr()),
+    }
+}
+
+/// One bit of a stopped store is flipped, again and again, in every kind of file: each start reads
+/// every acknowledged step back as it was, or says what is damaged; it never loses one in silence,
+/// never ends without a word, never hangs. `LORE_FLIPS` for more.
+#[test]
+fn a_flipped_bit_is_harmless_or_told() {
+    let seed = seed();
+    let flips = std::env::var("LORE_FLIPS").map_or(FLIPS, |flips| flips.parse().unwrap());
+    println!("seed {seed}");
+    let mut random = Random::new(seed);
+    let stopped = Stopped::make();
+    let kinds = stopped.kinds();
+    let names: Vec<&str> = kinds.keys().copied().collect();
+    assert_eq!(
+        names,
+        ["blob", "head", "journal", "list", "lock", "plate", "table"],
+        "every kind of file is there"
+    );
+    let mut outcomes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for round in 0..flips {
+        let kind = names[round as usize % names.len()];
+        let path = *random.pick(&kinds[kind]);
+        let (bytes, length) = &stopped.files[path];
+        // Mostly where something is; now and then in the zeros behind it.
+        let within = match random.one_in(10) {
+            true => (*length).min(bytes.len() as u64 + 4096),
+            false => bytes.len() as u64,
+        };
+        let bit = random.range(0, within * 8);
+        let what = format!("seed {seed}, flip {round}: bit {bit} of {}", path.display());
+        let home = stopped.with_flip(path, bit);
+        let outcome = match home.try_start() {
+            Ok(mut daemon) => {
+                println!("{what}");
+                let outcome = match stopped.look(&daemon) {
+                    Ok(()) => "whole",
+                    Err(Told(said)) => {
+                        println!("  told: {}", said.chars().take(150).collect::<String>());
+                        "told"
+                    }
+                };
+                assert!(daemon.is_running(), "{what}: it ended");
+                outcome
+            }
+            Err(ended) => {
+                let said = ended.stderr.lines().last().unwrap_or_default();
+                println!("{what}\n  refused: {said}");
+                assert_eq!(ended.status.code(), Some(3), "{what}: {ended}");
+                assert!(
+                    said.starts_with("lored: ") && said.len() > 30,
+                    "{what}: {ended}"
+                );
+                "refused"
+            }
+        };
+        *outcomes.entry((kind, outcome)).or_default() += 1;
+    }
+    println!("{flips} flips: {outcomes:?}");
+}
