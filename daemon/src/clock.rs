@@ -4,6 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rand::Rng;
+
 /// Microseconds since 1970-01-01 UTC.
 pub type Micros = u64;
 
@@ -51,16 +53,13 @@ impl Clock {
         }
     }
 
-    /// Random bytes.
-    ///
-    /// # Panics
-    /// When the system has no randomness to give: nothing may be recorded unsalted.
+    /// Random bytes, from a generator that the system seeds: no system call for each salt.
     #[must_use]
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         match self {
             Self::System => {
-                getrandom::fill(&mut bytes).expect("the system gives random bytes");
+                rand::rng().fill_bytes(&mut bytes);
             }
             Self::Fixed { seed, .. } => {
                 let mut state = seed

@@ -12,6 +12,11 @@ use crate::config::Config;
 use crate::daemon::{Daemon, Error};
 use crate::{maintenance, service, tour};
 
+/// Half of an event's cost on the writer was glibc's allocator; this one is also the quicker to give
+/// memory back when the daemon is idle.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Good.
 const GOOD: u8 = 0;
 /// Damage was found, or what was asked for was refused.

@@ -17,10 +17,11 @@ pub const VALUES_MAX: usize = 2_000_000;
 /// [`VALUES_MAX`] keys and items.
 pub fn within_limits(json: &[u8]) -> Result<(), ErrorBody> {
     let (mut depth, mut values) = (0_usize, 0_usize);
-    let mut bytes = json.iter();
-    while let Some(byte) = bytes.next() {
+    let mut at = 0;
+    while let Some(byte) = json.get(at) {
+        at += 1;
         match byte {
-            b'"' => skip_string(&mut bytes),
+            b'"' => at += string_length(json.get(at..).unwrap_or_default()),
             b'[' | b'{' => {
                 depth += 1;
                 values += 1;
@@ -39,16 +40,18 @@ pub fn within_limits(json: &[u8]) -> Result<(), ErrorBody> {
     Ok(())
 }
 
-fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => return,
-            b'\\' => {
-                bytes.next();
-            }
-            _ => {}
+/// How far it is behind the closing quote of a string, or to the end.
+fn string_length(rest: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(at..).unwrap_or_default()) {
+        at += found + 1;
+        if rest.get(at - 1) == Some(&b'"') {
+            return at;
         }
+        // Whatever is escaped, a quote too, is part of the string.
+        at += 1;
     }
+    rest.len()
 }
 
 pub(super) fn too_deep() -> ErrorBody {

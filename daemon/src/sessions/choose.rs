@@ -28,8 +28,8 @@ pub struct Wish {
 #[derive(Clone, Debug)]
 pub struct Choice {
     wish: Wish,
-    new_id: String,
-    new_body: Body,
+    /// Only where no session is named: then it may have to be made.
+    new: Option<(String, Body)>,
 }
 
 /// The session chosen, and the event that makes it when it is new.
@@ -81,9 +81,11 @@ impl Choice {
     #[must_use]
     pub fn prepare(wish: Wish, clock: &Clock) -> Self {
         Self {
+            new: wish.session.is_none().then(|| {
+                let body = SessionCreated::default().prepare(clock.random());
+                (new_id(clock), body)
+            }),
             wish,
-            new_id: new_id(clock),
-            new_body: SessionCreated::default().prepare(clock.random()),
         }
     }
 
@@ -92,14 +94,25 @@ impl Choice {
     /// # Errors
     /// `SESSION_NOT_FOUND` when the named one does not exist.
     pub fn decide(&self, on: &Decide<'_>) -> Result<Chosen, Refusal> {
-        let found = find(on.rows, &self.wish, on.actor, on.now)?;
-        let is_new = found.is_none();
-        let session = found.unwrap_or_else(|| self.new_id.clone());
         let project = self.wish.project.clone();
+        if let Some(session) = find(on.rows, &self.wish, on.actor, on.now)? {
+            return Ok(Chosen {
+                session,
+                project,
+                created: None,
+            });
+        }
+        // A named session is found or refused, so only an unnamed one comes here.
+        let (session, body) = self
+            .new
+            .clone()
+            .ok_or_else(|| Refusal::new(Code::Internal, "no session was prepared"))?;
         Ok(Chosen {
-            created: is_new.then(|| {
-                SessionCreated::event(session.clone(), project.clone(), self.new_body.clone())
-            }),
+            created: Some(SessionCreated::event(
+                session.clone(),
+                project.clone(),
+                body,
+            )),
             session,
             project,
         })

@@ -59,57 +59,6 @@ impl std::fmt::Display for Shown<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::steps::memory::Session;
-    use crate::steps::resolve::Resolver;
-    use std::io::Write;
-    use std::sync::{Arc, Mutex};
-
-    /// What was logged, kept in memory.
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// "Logging: the system provides detailed logging for troubleshooting".
-    #[test]
-    fn the_trail_reads_as_described() {
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::DEBUG)
-            .with_ansi(false)
-            .with_writer(move || writer.clone())
-            .finish();
-        tracing::subscriber::with_default(subscriber, || {
-            let session = Session::of(&["{}", r#"{"id": 12345, "title": "Fix bug"}"#]);
-            stored(2, r#"{"id": 12345, "title": "Fix bug"}"#);
-            let resolver = Resolver {
-                history: &session,
-                set: &session.set,
-                current_step: None,
-                all_values: false,
-            };
-            assert!(resolver.resolve("ID_FROM_STEP_2").is_ok());
-            assert!(resolver.resolve("ID_FROM_STEP_99").is_ok());
-        });
-        let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-        for line in [
-            "Stored result for step 2: {\"id\": 12345, \"title\": \"Fix bug\"}...",
-            "Processing dynamic value: ID_FROM_STEP_2",
-            "Resolved 'ID_FROM_STEP_2' to: 12345 strategy=\"direct\"",
-            "Resolved 'ID_FROM_STEP_99' to: null (step 99 not found",
-        ] {
-            assert!(log.contains(line), "{line}\n{log}");
-        }
-    }
 
     #[test]
     fn a_long_result_is_cut_between_characters() {
