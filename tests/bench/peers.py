@@ -5,6 +5,8 @@
     peers.py memory [--lore LORE] [--lored LORED] [--known 10000] [--calls 200] [--server COMMAND]
         The reference memory server (npm: @modelcontextprotocol/server-memory) and `lore mcp`, both over
         stdio, with so many entities or steps known: one more recorded, one read.
+    peers.py null [--lore LORE] [--lored LORED] [--calls 2000]
+        A null MCP server in Python and `lore mcp`, both over stdio: the price of one tool call.
 
 The modelled flush reaches both through LD_PRELOAD; tests/bench/run sets it.
 """
@@ -15,6 +17,7 @@ import multiprocessing
 import os
 import shlex
 import shutil
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -117,7 +120,7 @@ class Mcp:
                 return message["result"]
         sys.exit("the server ended")
 
-    def call(self, tool, **arguments):
+    def call(self, tool, /, **arguments):
         return self.ask("tools/call", name=tool, arguments=arguments)
 
     def close(self):
@@ -160,27 +163,70 @@ def drive_memory_server(options, folder, known):
         server.close()
 
 
-def drive_lore(options, folder, known):
-    home = os.path.join(folder, f"home-{known}")
-    os.mkdir(home, 0o700)
-    environment = dict(os.environ, LORE_HOME=home, LORE_DAEMON=options.lored)
+@contextlib.contextmanager
+def lore_mcp(options, folder):
+    """The bridge, and a daemon that it starts in a home of its own."""
+    home = tempfile.mkdtemp(prefix="home-", dir=folder)
+    environment = dict(os.environ, LORE_HOME=home, LORE_DAEMON=os.path.abspath(options.lored))
     server = Mcp([options.lore, "mcp"], environment)
-    pid = json.loads(server.call("status")["content"][0]["text"])["pid"]
-
-    def record(n):
-        result = {"id": n, "text": TEXT}
-        server.call("record_step", session="bench", tool="remember", result=result)
-
+    pid = server.call("status")["structuredContent"]["pid"]
     try:
+        server.call("create_session", session="bench")
+        yield server
+    finally:
+        server.close()
+        os.kill(pid, signal.SIGTERM)
+
+
+def drive_lore(options, folder, known):
+    with lore_mcp(options, folder) as server:
+
+        def record(n):
+            server.call("record_step", session="bench", tool="remember", result={"id": n, "text": TEXT})
+
         for n in range(known):
             record(n)
         return {
             "record": p50_us(options.calls, lambda n: record(known + n)),
             "read": p50_us(options.calls, lambda n: server.call("get_step", session="bench", step=n % known + 1)),
         }
+
+
+def serve_null():
+    """Answers every request with the least there can be."""
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "null", "version": "1"},
+        },
+        "tools/call": {"content": [{"type": "text", "text": "ok"}]},
+    }
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message:
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
+            print(json.dumps(answer), flush=True)
+
+
+def null(options):
+    folder = tempfile.mkdtemp(prefix="lore-bench-mcp-", dir=options.dir)
+    server = Mcp([sys.executable, __file__, "serve-null"], dict(os.environ))
+    try:
+        with lore_mcp(options, folder) as lore:
+            rounds = [
+                (
+                    p50_us(options.calls, lambda n: lore.call("list_steps", session="bench")),
+                    p50_us(options.calls, lambda n: server.call("nothing")),
+                )
+                for _ in range(5)
+            ]
     finally:
         server.close()
-        os.kill(pid, 15)
+        shutil.rmtree(folder, ignore_errors=True)
+    ours, theirs = (statistics.median(side) for side in zip(*rounds))
+    ratio = statistics.median(ours / theirs for ours, theirs in rounds)
+    print(f"one MCP tool call: lore mcp {ours:.0f} us, null server in Python {theirs:.0f} us, ratio {ratio:.2f}")
 
 
 def memory(options):
@@ -205,7 +251,8 @@ def memory(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("peer", choices=["sqlite", "memory"])
+    peers = {"sqlite": sqlite, "memory": memory, "null": null, "serve-null": lambda _: serve_null()}
+    parser.add_argument("peer", choices=peers)
     parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--writers", type=int, default=16)
@@ -217,7 +264,7 @@ def main():
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--server", help="command of the memory server; absent: mcp-server-memory on PATH")
     options = parser.parse_args()
-    {"sqlite": sqlite, "memory": memory}[options.peer](options)
+    peers[options.peer](options)
 
 
 if __name__ == "__main__":

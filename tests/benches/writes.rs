@@ -94,7 +94,7 @@ fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[Side])
     };
     for (side, figures) in &found {
         if figures.is_empty() {
-            println!("  {:42} not on this machine", side.name());
+            println!("  {:38} not on this machine", side.name());
             continue;
         }
         let of = |of: fn(&Figure) -> f64| median(figures.iter().map(of));
@@ -102,6 +102,10 @@ fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[Side])
             format!("{:.0}", of(|figure| figure.per_second)),
             format!("{:.0}", of(|figure| figure.p50)),
             format!("{:.0}", of(|figure| figure.p99)),
+            match of(|figure| figure.cpu) {
+                0.0 => String::new(),
+                cpu => format!("{cpu:.1}"),
+            },
         ];
         if *side != Side::Lored {
             let ratios: [fn(&Figure) -> f64; 3] = [|f| f.per_second, |f| f.p50, |f| f.p99];
@@ -133,9 +137,11 @@ fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
             };
             let socket = home.socket();
             let connect = |_| Lored::connect(&socket, "record_step", is_good);
+            let before = daemon.cpu_seconds();
             let figure = measure(load, duration, connect, body);
-            daemon.kill();
-            Some(figure)
+            let used = daemon.cpu_seconds() - before;
+            // The warm-up took a tenth more.
+            Some(figure.with_cpu(used, duration.mul_f64(1.1)))
         }
         Side::BareLog => {
             let log = BareLog::new(dir, durable);
@@ -148,7 +154,10 @@ fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
             server.start();
             let socket = server.socket();
             let connect = |client| Redis::connect(&socket, format!("stream:{}", client % 16));
-            Some(measure(load, duration, connect, body))
+            let before = server.cpu_seconds();
+            let figure = measure(load, duration, connect, body);
+            let used = server.cpu_seconds() - before;
+            Some(figure.with_cpu(used, duration.mul_f64(1.1)))
         }
         Side::Sqlite => sqlite_writers(dir, load.clients, load.bytes, duration),
     }

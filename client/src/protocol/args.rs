@@ -8,7 +8,7 @@ use super::{Code, ErrorBody, nearest, within_limits};
 /// Arguments: an object, as JSON text or already taken apart.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Args {
-    /// UTF-8 JSON; not parsed, but within the limits of depth and number when it came in a frame.
+    /// JSON as it came: neither parsed nor within any limit before it is read.
     Json(Vec<u8>),
     /// What a CBOR map held.
     Value(Value),

@@ -41,11 +41,11 @@ impl<'r> Log<'r> {
             .rows
             .get(LOG, &key)?
             .ok_or_else(|| corrupt(&key, "the record is missing".to_owned()))?;
-        let slices = record::decode(&value).map_err(|reason| corrupt(&key, reason))?;
-        let slice = position
-            .0
-            .checked_sub(record.0.0)
-            .and_then(|at| slices.get(usize::try_from(at).ok()?))
+        let at = position.0.checked_sub(record.0.0);
+        let slice = at
+            .and_then(|at| usize::try_from(at).ok())
+            .map_or(Ok(None), |at| record::nth(&value, at))
+            .map_err(|reason| corrupt(&key, reason))?
             .ok_or_else(|| corrupt(&key, format!("the record has no position {position}")))?;
         let event = codec::decode_event(slice).map_err(|reason| corrupt(&key, reason))?;
         if event.position() != position {
@@ -130,14 +130,16 @@ impl<'r> Log<'r> {
             &[u8::MAX; 9],
             Direction::Forward,
             &mut |key, value| {
-                let events = decode_record(key, value)?;
-                let record = events.first().map(|event| RecordKey(event.position()));
-                for event in events {
-                    if event.position() < from {
-                        continue;
-                    }
-                    let record = record.unwrap_or(RecordKey(event.position()));
-                    if visit(event, record)? == ControlFlow::Break(()) {
+                let first = <[u8; 8]>::try_from(key)
+                    .map(u64::from_be_bytes)
+                    .map_err(|_| corrupt(key, "not a record key".to_owned()))?;
+                let slices = record::decode(value).map_err(|reason| corrupt(key, reason))?;
+                // Positions in a record have no gaps, so what is not wanted is not decoded.
+                let skipped = usize::try_from(from.0.saturating_sub(first)).unwrap_or(usize::MAX);
+                for slice in slices.into_iter().skip(skipped) {
+                    let event =
+                        codec::decode_event(slice).map_err(|reason| corrupt(key, reason))?;
+                    if visit(event, RecordKey(Position(first)))? == ControlFlow::Break(()) {
                         return Ok(ControlFlow::Break(()));
                     }
                 }

@@ -81,18 +81,7 @@ impl RecordBuilder {
 /// # Errors
 /// A sentence on what does not fit; nothing is allocated for what a count claims.
 pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
-    let (&format, rest) = record.split_first().ok_or("the record is empty")?;
-    if format != FORMAT {
-        return Err(format!("the record has format {format}, known is {FORMAT}"));
-    }
-    let (count, rest) = rest
-        .split_first_chunk::<4>()
-        .ok_or("the record has no count")?;
-    let count = u32::from_be_bytes(*count) as usize;
-    let (ends, events) = count
-        .checked_mul(4)
-        .and_then(|bytes| rest.split_at_checked(bytes))
-        .ok_or("the record is shorter than its offsets")?;
+    let (count, ends, events) = parts(record)?;
     let mut start = 0;
     let mut slices = Vec::with_capacity(count);
     for end in ends.as_chunks::<4>().0 {
@@ -108,6 +97,47 @@ pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
         return Err("bytes are left after the last event".to_owned());
     }
     Ok(slices)
+}
+
+/// The slice of one event in a record, without looking at the others; `None` when there are fewer.
+///
+/// # Errors
+/// A sentence on what does not fit.
+pub fn nth(record: &[u8], at: usize) -> Result<Option<&[u8]>, String> {
+    let (count, ends, events) = parts(record)?;
+    if at >= count {
+        return Ok(None);
+    }
+    let end_of = |at: usize| {
+        let bytes = ends.get(at * 4..at * 4 + 4)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
+    };
+    let start = match at.checked_sub(1) {
+        Some(before) => end_of(before),
+        None => Some(0),
+    };
+    start
+        .zip(end_of(at))
+        .and_then(|(start, end)| events.get(start..end))
+        .map(Some)
+        .ok_or_else(|| "an offset points outside the record".to_owned())
+}
+
+/// Count, offsets and events of a record.
+fn parts(record: &[u8]) -> Result<(usize, &[u8], &[u8]), String> {
+    let (&format, rest) = record.split_first().ok_or("the record is empty")?;
+    if format != FORMAT {
+        return Err(format!("the record has format {format}, known is {FORMAT}"));
+    }
+    let (count, rest) = rest
+        .split_first_chunk::<4>()
+        .ok_or("the record has no count")?;
+    let count = u32::from_be_bytes(*count) as usize;
+    let (ends, events) = count
+        .checked_mul(4)
+        .and_then(|bytes| rest.split_at_checked(bytes))
+        .ok_or("the record is shorter than its offsets")?;
+    Ok((count, ends, events))
 }
 
 /// The positions in a record row, if this key and value are one: what recovery asks of each row in

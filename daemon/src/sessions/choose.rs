@@ -24,12 +24,25 @@ pub struct Wish {
     pub project: Option<String>,
 }
 
-/// A wish with what a new session would need, prepared before the queue.
+/// What a write says about its session, prepared before the queue.
 #[derive(Clone, Debug)]
-pub struct Choice {
-    wish: Wish,
-    /// Only where no session is named: then it may have to be made.
-    new: Option<(String, Body)>,
+pub enum Choice {
+    /// A session that has to be there.
+    Named {
+        /// Its id.
+        session: String,
+        /// The project that events carry.
+        project: Option<String>,
+    },
+    /// The caller's last one, or else a new one.
+    Current {
+        /// The caller's project.
+        project: Option<String>,
+        /// What a new session would need.
+        new_id: String,
+        /// Likewise.
+        new_body: Body,
+    },
 }
 
 /// The session chosen, and the event that makes it when it is new.
@@ -80,12 +93,14 @@ impl Choice {
     /// Prepares.
     #[must_use]
     pub fn prepare(wish: Wish, clock: &Clock) -> Self {
-        Self {
-            new: wish.session.is_none().then(|| {
-                let body = SessionCreated::default().prepare(clock.random());
-                (new_id(clock), body)
-            }),
-            wish,
+        let Wish { session, project } = wish;
+        match session {
+            Some(session) => Self::Named { session, project },
+            None => Self::Current {
+                project,
+                new_id: new_id(clock),
+                new_body: SessionCreated::default().prepare(clock.random()),
+            },
         }
     }
 
@@ -94,28 +109,28 @@ impl Choice {
     /// # Errors
     /// `SESSION_NOT_FOUND` when the named one does not exist.
     pub fn decide(&self, on: &Decide<'_>) -> Result<Chosen, Refusal> {
-        let project = self.wish.project.clone();
-        if let Some(session) = find(on.rows, &self.wish, on.actor, on.now)? {
-            return Ok(Chosen {
-                session,
-                project,
+        match self {
+            Self::Named { session, project } => Ok(Chosen {
+                session: named(on.rows, session)?,
+                project: project.clone(),
                 created: None,
-            });
+            }),
+            Self::Current {
+                project,
+                new_id,
+                new_body,
+            } => {
+                let last = current(on.rows, on.actor, project.as_deref(), on.now)?;
+                let event = |session: &String| {
+                    SessionCreated::event(session.clone(), project.clone(), new_body.clone())
+                };
+                Ok(Chosen {
+                    created: last.is_none().then(|| event(new_id)),
+                    session: last.unwrap_or_else(|| new_id.clone()),
+                    project: project.clone(),
+                })
+            }
         }
-        // A named session is found or refused, so only an unnamed one comes here.
-        let (session, body) = self
-            .new
-            .clone()
-            .ok_or_else(|| Refusal::new(Code::Internal, "no session was prepared"))?;
-        Ok(Chosen {
-            created: Some(SessionCreated::event(
-                session.clone(),
-                project.clone(),
-                body,
-            )),
-            session,
-            project,
-        })
     }
 }
 
@@ -126,7 +141,10 @@ impl Wish {
     /// `SESSION_NOT_FOUND` when the named one does not exist, or none is named and the caller has
     /// none.
     pub fn find(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
-        find(rows, self, actor, now)?.ok_or_else(|| {
+        if let Some(session) = &self.session {
+            return named(rows, session);
+        }
+        current(rows, actor, self.project.as_deref(), now)?.ok_or_else(|| {
             Refusal::new(
                 Code::SessionNotFound,
                 "the call names no session, and this caller has recorded nothing in this project \
@@ -137,20 +155,23 @@ impl Wish {
     }
 }
 
-fn find(
-    rows: &dyn Rows,
-    wish: &Wish,
-    actor: &Actor,
-    now: Micros,
-) -> Result<Option<String>, Refusal> {
-    if let Some(session) = &wish.session {
-        return if view::exists(rows, session)? {
-            Ok(Some(session.clone()))
-        } else {
-            Err(not_found(rows, session)?)
-        };
+/// The session of this id, which has to be there.
+fn named(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
+    if view::exists(rows, session)? {
+        Ok(session.to_owned())
+    } else {
+        Err(not_found(rows, session)?)
     }
-    let last = view::last_of(rows, actor, wish.project.as_deref())?;
+}
+
+/// The caller's last session, while it counts as the current one.
+fn current(
+    rows: &dyn Rows,
+    actor: &Actor,
+    project: Option<&str>,
+    now: Micros,
+) -> Result<Option<String>, Error> {
+    let last = view::last_of(rows, actor, project)?;
     Ok(last
         .filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS)
         .map(|(session, _)| session))

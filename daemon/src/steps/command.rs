@@ -32,9 +32,10 @@ impl Command for RecordStep {
             project,
             created,
         } = self.choice.decide(on)?;
-        let step = match self.step {
-            Some(step) => step,
-            None => index::last_step(on.rows, &session)? + 1,
+        // The number after the last one was never recorded: no need to look.
+        let (step, before) = match self.step {
+            Some(step) => (step, view::attempts(on.rows, &session, step)?),
+            None => (index::last_step(on.rows, &session)?.saturating_add(1), 0),
         };
         if step == 0 || step > STEP_MAX {
             return Err(Refusal::invalid(format!(
@@ -42,7 +43,7 @@ impl Command for RecordStep {
             ))
             .hint("Leave `step` out for the next free number, or begin a new session."));
         }
-        let attempt = view::attempts(on.rows, &session, step)?.saturating_add(1);
+        let attempt = before.saturating_add(1);
         let numbered = StepNumbered {
             step,
             attempt,

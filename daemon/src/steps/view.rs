@@ -143,10 +143,15 @@ fn apply_attempt(
     attempt: &Attempt,
 ) -> Result<(), Error> {
     let key = step_key(b'a', session, numbered.step);
-    let before = match rows.get(SPACE, &key)? {
-        Some(value) => Some(decode_answering(&key, numbered.step, &value)?.attempt),
-        None => None,
+    // A first attempt has none before it: no need to look.
+    let found = match numbered.attempt {
+        0 | 1 => None,
+        _ => rows.get(SPACE, &key)?,
     };
+    let before = found
+        .map(|value| decode_answering(&key, numbered.step, &value))
+        .transpose()?
+        .map(|answering| answering.attempt);
     let (answers, other) = match before {
         Some(before) if before.success && !attempt.success => (before, Some(*attempt)),
         before => (*attempt, before),

@@ -204,8 +204,8 @@ impl Store {
         for (space, key, value) in changes.iter() {
             let keyspace = self.inner.keyspace(space)?;
             match value {
-                Some(value) => batch.insert(keyspace, key, value.clone()),
-                None => batch.remove(keyspace, key),
+                Some(value) => batch.insert(keyspace, key.clone(), value.clone()),
+                None => batch.remove(keyspace, key.clone()),
             }
         }
         batch.commit().map_err(Error::from)

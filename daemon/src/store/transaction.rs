@@ -6,7 +6,8 @@ use std::ops::{Bound, ControlFlow};
 
 use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
 
-type Overlay = BTreeMap<Vec<u8>, Option<Bytes>>;
+/// Keys are counted references: the map, the undo list and the engine share one copy.
+type Overlay = BTreeMap<Bytes, Option<Bytes>>;
 
 /// The changes of one group: per space, key to new value or removal.
 #[derive(Clone, Debug, Default)]
@@ -22,11 +23,11 @@ impl Changes {
     }
 
     /// Every change, space by space, keys in order.
-    pub fn iter(&self) -> impl Iterator<Item = (Space, &[u8], Option<&Bytes>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Space, &Bytes, Option<&Bytes>)> {
         self.spaces.iter().flat_map(|(space, overlay)| {
             overlay
                 .iter()
-                .map(|(key, value)| (*space, key.as_slice(), value.as_ref()))
+                .map(|(key, value)| (*space, key, value.as_ref()))
         })
     }
 
@@ -53,7 +54,7 @@ impl Changes {
 /// One undone change: what the overlay held under this key before.
 struct Undo {
     space: Space,
-    key: Vec<u8>,
+    key: Bytes,
     before: Option<Option<Bytes>>,
 }
 
@@ -104,12 +105,9 @@ impl<'b> Transaction<'b> {
     }
 
     fn set(&mut self, space: Space, key: &[u8], value: Option<Bytes>) {
-        let before = self.changes.overlay_mut(space).insert(key.to_vec(), value);
-        self.undo.push(Undo {
-            space,
-            key: key.to_vec(),
-            before,
-        });
+        let key = Bytes::from(key);
+        let before = self.changes.overlay_mut(space).insert(key.clone(), value);
+        self.undo.push(Undo { space, key, before });
     }
 }
 
@@ -136,7 +134,7 @@ impl Rows for Transaction<'_> {
             return Ok(());
         }
         let changed = overlay.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
-        let mut changed: Vec<_> = changed.collect();
+        let mut changed: Vec<(&[u8], _)> = changed.map(|(key, value)| (&**key, value)).collect();
         if direction == Direction::Forward {
             changed.reverse();
         }

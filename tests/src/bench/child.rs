@@ -56,6 +56,22 @@ impl Server {
         self.child.id()
     }
 
+    /// Processor time that it has used so far, in seconds.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
+        let stat = stat.unwrap_or_default();
+        // Behind the name in brackets: the 12th and 13th number are ticks in user and system mode.
+        let numbers = stat.rsplit(')').next().unwrap_or_default();
+        let ticks: f64 = numbers
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .filter_map(|ticks| ticks.parse::<f64>().ok())
+            .sum();
+        ticks / rustix::param::clock_ticks_per_second() as f64
+    }
+
     /// Ends it with a signal that it cannot see.
     pub fn kill(mut self) {
         self.end();

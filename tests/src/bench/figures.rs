@@ -11,9 +11,18 @@ pub struct Figure {
     pub p50: f64,
     /// 99 of 100 answers came within, in microseconds.
     pub p99: f64,
+    /// Processor time of the server for one operation, in microseconds; 0 where none was looked at.
+    pub cpu: f64,
 }
 
 impl Figure {
+    /// With the processor time of the server, in seconds, over the whole of a measurement.
+    #[must_use]
+    pub fn with_cpu(mut self, seconds: f64, wall: Duration) -> Self {
+        self.cpu = seconds * 1e6 / (self.per_second * wall.as_secs_f64());
+        self
+    }
+
     /// From the latency of each round trip, `per_trip` operations each, over `wall` time.
     #[must_use]
     pub fn of(mut trips: Vec<Duration>, per_trip: usize, wall: Duration) -> Self {
@@ -28,6 +37,7 @@ impl Figure {
             per_second: (trips.len() * per_trip) as f64 / wall.as_secs_f64(),
             p50: at(0.5),
             p99: at(0.99),
+            cpu: 0.0,
         }
     }
 }
@@ -50,11 +60,11 @@ pub fn ratio_of_medians(ours: &[Figure], theirs: &[Figure], of: fn(&Figure) -> f
     )
 }
 
-/// Prints a line of a table: a name, and columns of 12.
+/// Prints a line of a table: a name, and columns of 10.
 pub fn print_row(name: &str, columns: &[String]) {
-    print!("{name:44}");
+    print!("{name:40}");
     for column in columns {
-        print!(" {column:>12}");
+        print!(" {column:>10}");
     }
     println!();
 }

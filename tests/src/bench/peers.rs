@@ -78,6 +78,12 @@ impl RedisServer {
             .map_or(0, |server| super::child::rss_kib(server.pid()))
     }
 
+    /// Processor time that it has used so far, in seconds.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> f64 {
+        self.server.as_ref().map_or(0.0, Server::cpu_seconds)
+    }
+
     /// Ends it; what was answered is on disk.
     pub fn stop(&mut self) {
         if let Some(server) = self.server.take() {
@@ -123,5 +129,6 @@ pub fn sqlite_writers(
         per_second: number("per_second")?,
         p50: number("p50_us")?,
         p99: number("p99_us")?,
+        cpu: 0.0,
     })
 }

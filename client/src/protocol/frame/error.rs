@@ -71,9 +71,6 @@ pub enum FrameError {
     /// The other side speaks another version.
     #[error("protocol version {0} is not spoken here; version {PROTOCOL_VERSION} is")]
     Version(u64),
-    /// A body is not the JSON it should be.
-    #[error("the field `{0}` holds JSON that cannot be taken: {1}")]
-    Json(&'static str, String),
 }
 
 fn nearest_note(nearest: Option<&str>) -> String {
@@ -104,8 +101,7 @@ impl FrameError {
             | Self::Missing(_)
             | Self::Twice(_)
             | Self::Unknown { .. }
-            | Self::Unexpected(_)
-            | Self::Json(..) => Code::InvalidInput,
+            | Self::Unexpected(_) => Code::InvalidInput,
         }
     }
 }
