@@ -8,10 +8,12 @@
 pub mod bench;
 mod home;
 pub mod ledger;
+mod peer;
 mod random;
 mod wait;
 
 pub use home::{Daemon, Ended, Home, call};
+pub use peer::Peer;
 pub use random::{Random, seed};
 pub use wait::until;
 

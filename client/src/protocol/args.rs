@@ -24,11 +24,23 @@ impl Args {
         match self {
             Self::Json(json) => {
                 within_limits(&json)?;
+                // serde would take a list for the arguments in their order.
+                if json.trim_ascii_start().starts_with(b"[") {
+                    return Err(no_object());
+                }
                 serde_json::from_slice(&json).map_err(|error| refusal(&error))
             }
+            Self::Value(Value::Array(_)) => Err(no_object()),
             Self::Value(value) => serde_json::from_value(value).map_err(|error| refusal(&error)),
         }
     }
+}
+
+fn no_object() -> ErrorBody {
+    ErrorBody::new(
+        Code::InvalidInput,
+        "the arguments are a list; they are an object, each under its name",
+    )
 }
 
 /// Says in a sentence why arguments cannot be taken.
@@ -119,6 +131,15 @@ mod tests {
             .unwrap_err();
         assert_eq!(error.message, "there is no argument `all`");
         assert_eq!(error.hint.unwrap(), "this operation takes no arguments");
+    }
+
+    #[test]
+    fn a_list_is_no_object() {
+        let text = Args::Json(br#" ["s-1", 1, "t"]"#.to_vec());
+        assert_eq!(text.read::<RecordStepArgs>().unwrap_err(), no_object());
+        assert_eq!(refused(json!(["s-1", 1, "t"])), no_object());
+        let error = Args::Json(b"[]".to_vec()).read::<StatusArgs>().unwrap_err();
+        assert_eq!(error, no_object());
     }
 
     #[test]

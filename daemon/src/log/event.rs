@@ -21,7 +21,18 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| {
+            DIGITS
+                .get(usize::from(nibble))
+                .map_or('0', |d| char::from(*d))
+        };
+        let text: String = self
+            .0
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+            .collect();
+        f.write_str(&text)
     }
 }
 

@@ -1,0 +1,232 @@
+//! Folders, locks and stores that are not as they must be: each is refused with its own sentence
+//! and left as it is.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use serde_json::json;
+use tests::{Ended, Home, home};
+
+fn refused(home: &Home) -> Ended {
+    let ended = match home.try_start() {
+        Ok(_) => panic!("the daemon serves"),
+        Err(ended) => ended,
+    };
+    let mut lines = ended.stderr.lines();
+    assert!(lines.any(|line| line.starts_with("lored: ")), "{ended}");
+    assert!(!ended.stderr.contains("panicked"), "{ended}");
+    ended
+}
+
+fn says(ended: &Ended, words: &[&str]) {
+    for word in words {
+        assert!(ended.stderr.contains(word), "{word:?} is not in: {ended}");
+    }
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The second daemon on one store is refused with the first one's process id; the first one serves
+/// on, and after its kill -9 the second one starts.
+#[test]
+fn two_daemons_on_one_store() {
+    let home = home!();
+    let first = home.start();
+    let mut second = home.command();
+    let output = second.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains(&first.pid().to_string()), "{said}");
+    let elsewhere = home.path().join("run").join("other.sock");
+    let output = home.run(&["serve", "--socket", elsewhere.to_str().unwrap()]);
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "another socket is no other store"
+    );
+    first.call("record_step", json!({"tool": "t", "result": ""}));
+    first.kill();
+    let second = home.start();
+    assert_eq!(second.verify(), 2);
+}
+
+/// A socket path that was given by hand and does not fit into an address is refused with its
+/// length and what is possible.
+#[test]
+fn socket_paths_that_are_too_long() {
+    let home = home!();
+    let long = home.path().join("x".repeat(120));
+    let output = home.run(&["serve", "--socket", long.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("107") && said.contains("bytes"), "{said}");
+}
+
+/// A store that a newer release wrote is refused with both versions, and not touched.
+#[test]
+fn a_store_of_a_newer_version() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": ""}));
+    daemon.stop();
+    let plate = home.data().join("store").join("lore-store");
+    let before = std::fs::read_to_string(&plate).unwrap();
+    let newer = before.replacen("lore-store 1 ", "lore-store 2 ", 1);
+    assert_ne!(newer, before);
+    std::fs::write(&plate, &newer).unwrap();
+    says(&refused(&home), &["format 2", "up to 1"]);
+    assert_eq!(std::fs::read_to_string(&plate).unwrap(), newer);
+    std::fs::write(&plate, before).unwrap();
+    assert_eq!(home.start().verify(), 2);
+}
+
+/// A folder in the store's place that is none is refused and left alone, whatever is in it.
+#[test]
+fn a_folder_that_is_no_store() {
+    let home = home!();
+    home.make_data();
+    let store = home.data().join("store");
+    std::fs::create_dir(&store).unwrap();
+    says(&refused(&home), &["is not a lore store"]);
+    std::fs::write(store.join("letters.txt"), "mine").unwrap();
+    says(&refused(&home), &["is not a lore store"]);
+    assert_eq!(
+        std::fs::read_to_string(store.join("letters.txt")).unwrap(),
+        "mine"
+    );
+    std::fs::remove_dir_all(&store).unwrap();
+    std::fs::write(&store, "a file").unwrap();
+    refused(&home);
+    assert_eq!(std::fs::read_to_string(&store).unwrap(), "a file");
+}
+
+/// A store that is gone while its head says what it held is not silently begun anew.
+#[test]
+fn a_store_that_vanished() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": ""}));
+    daemon.stop();
+    std::fs::rename(home.data().join("store"), home.path().join("moved")).unwrap();
+    says(&refused(&home), &["missing", "2 events"]);
+    std::fs::rename(home.path().join("moved"), home.data().join("store")).unwrap();
+    assert_eq!(home.start().verify(), 2);
+}
+
+/// A head of another store, or none beside events, is told: reads are served, writes refused, and
+/// `lored repair --accept-head` lets them go on.
+#[test]
+fn a_head_that_is_missing() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": {"id": 4}}));
+    daemon.stop();
+    std::fs::remove_file(home.data().join("head")).unwrap();
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], false);
+    let warnings = status["warnings"].to_string();
+    assert!(warnings.contains("accept-head"), "{warnings}");
+    let body = daemon.refusal("record_step", json!({"tool": "t", "result": ""}));
+    assert_eq!(body.code, lore::protocol::Code::StorageUnavailable);
+    let steps = daemon.call("list_steps", json!({}));
+    assert_eq!(
+        steps["steps"].as_array().unwrap().len(),
+        1,
+        "reads are served"
+    );
+    daemon.stop();
+    let repaired = home.run(&["repair", "--accept-head"]);
+    assert_eq!(repaired.status.code(), Some(0), "{repaired:?}");
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": ""}));
+    assert_eq!(daemon.verify(), 3);
+}
+
+/// Folders that are open to others, or links, are refused with the remedy; nothing is made in them.
+#[test]
+fn folders_that_are_not_ours_alone() {
+    let home = home!();
+    home.make_data();
+    mode(&home.data(), 0o755);
+    says(&refused(&home), &["chmod 700"]);
+    assert_eq!(std::fs::read_dir(home.data()).unwrap().count(), 0);
+    mode(&home.data(), 0o700);
+    let run = home.path().join("run");
+    std::fs::create_dir(&run).unwrap();
+    mode(&run, 0o770);
+    says(&refused(&home), &["chmod 700"]);
+    std::fs::remove_dir(&run).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), &run).unwrap();
+    says(&refused(&home), &["symbolic link"]);
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    std::fs::remove_file(&run).unwrap();
+    let daemon = home.start();
+    let socket = std::fs::metadata(home.socket())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(socket & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&run).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    daemon.stop();
+}
+
+/// What stands in the socket's place and is no socket is refused and left alone; the socket of a
+/// dead daemon is replaced.
+#[test]
+fn what_is_in_the_sockets_place() {
+    let home = home!();
+    home.start().kill();
+    assert!(home.socket().exists(), "a killed daemon leaves its socket");
+    home.start().kill();
+    std::fs::remove_file(home.socket()).unwrap();
+    std::fs::write(home.socket(), "mine").unwrap();
+    says(&refused(&home), &["is no socket"]);
+    assert_eq!(std::fs::read_to_string(home.socket()).unwrap(), "mine");
+}
+
+/// Settings that are none are refused with the file, the line and what there is.
+#[test]
+fn settings_that_are_none() {
+    let home = home!();
+    home.configure("[limits]\nconections_max = 3\n");
+    let ended = refused(&home);
+    assert_eq!(ended.status.code(), Some(2));
+    says(&ended, &["config.toml", "connections_max"]);
+    home.configure("[limits]\nconnections_max = 0\n");
+    says(&refused(&home), &["connections_max", "from 1"]);
+    home.configure("durability = \"perhaps\"\n");
+    says(&refused(&home), &["relaxed"]);
+    assert!(!home.data().exists(), "nothing was made");
+}
+
+/// Beside a running daemon `verify` asks it, and `rebuild` and `repair` are refused with the
+/// remedy; without one all three work.
+#[test]
+fn commands_beside_a_daemon() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": {"id": 4}}));
+    assert_eq!(home.run(&["verify"]).status.code(), Some(0));
+    for command in ["rebuild", "repair"] {
+        let output = home.run(&[command]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && said.contains("stop it first"),
+            "{said}"
+        );
+    }
+    daemon.stop();
+    for command in ["verify", "rebuild", "repair", "verify"] {
+        let output = home.run(&[command]);
+        assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+    }
+    assert_eq!(home.start().verify(), 2);
+}
