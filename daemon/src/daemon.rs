@@ -110,12 +110,17 @@ impl Daemon {
         }));
         let idle = tokio::spawn(idle_work(Arc::clone(&self.context)));
         let health = self.context.engine.health().clone();
+        let mut serving = std::pin::pin!(doors.serve(self.listener));
         let failed = tokio::select! {
-            () = doors.serve(self.listener) => false,
-            () = health.failed() => true,
+            () = &mut serving => false,
+            () = health.failed() => {
+                // Whoever waits for an answer is told before the process ends.
+                stop.cancel();
+                serving.await;
+                true
+            }
         };
         idle.abort();
-        stop.cancel();
         // The socket goes before the lock: a new daemon never finds its own removed.
         if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was not removed");

@@ -344,6 +344,27 @@ impl Context {
     }
 }
 
+/// Runs what takes long off the event loop.
+///
+/// # Errors
+/// What the work refuses; `STORAGE_UNAVAILABLE` when the daemon stops before it has begun.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_cancelled() => Err(Refusal::new(
+            Code::StorageUnavailable,
+            "the daemon is stopping",
+        )
+        .hint("Repeat the call, a write with the same `key`; the next daemon answers it.")),
+        Err(_) => Err(Refusal::new(
+            Code::Internal,
+            "the work failed inside the daemon; nothing else is affected",
+        )),
+    }
+}
+
 /// A moment to look back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {

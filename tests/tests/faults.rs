@@ -132,11 +132,12 @@ fn one_failed_call_loses_nothing() {
         if short {
             home.set("LORE_FAULT_SHORT", "1");
         }
+        let what = format!("seed {seed}, call {at} fails with {errno} (short: {short})");
+        println!("{what}");
         let mut ledger = Ledger::default();
         run(&home, &mut ledger);
         acknowledged += ledger.acknowledged.len();
         home.unset("LD_PRELOAD");
-        let what = format!("seed {seed}, call {at} fails with {errno} (short: {short})");
         let daemon = match home.try_start() {
             Ok(daemon) => daemon,
             Err(ended) => panic!("{what}: the store stays shut: {ended}"),
@@ -240,6 +241,36 @@ fn calls_that_find_no_space() {
         Duration::from_secs(1),
     );
     survives_a_restart(&home, daemon, &ledger);
+}
+
+/// A daemon that is told to stop while its disk is full ends in peace, and what it acknowledged is
+/// there at the next start.
+#[test]
+fn a_stop_while_the_disk_is_full() {
+    let mut home = fragile_home();
+    let full = home.path().join("full");
+    home.set("LORE_FAULT_WHILE", full.to_str().unwrap());
+    home.set("LORE_FAULT_ERRNO", &ENOSPC.to_string());
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "w"}));
+    let mut connection = daemon.connect("w");
+    let mut ledger = Ledger::default();
+    for number in 0..10 {
+        let key = format!("before-{number}");
+        let answer = record(&mut connection, "w", &key).unwrap();
+        ledger.acknowledged.insert(key, answer);
+    }
+    std::fs::write(&full, "").unwrap();
+    for number in 0..3 {
+        let key = format!("during-{number}");
+        assert!(record(&mut connection, "w", &key).is_err());
+        ledger.cut_off.insert(key);
+    }
+    daemon.stop();
+    std::fs::remove_file(&full).unwrap();
+    let daemon = home.start();
+    ledger.check(&daemon, 1).unwrap();
+    daemon.verify();
 }
 
 /// Free space of a file system, in bytes.

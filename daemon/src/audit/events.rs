@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::clock::format_time;
 use crate::engine::Published;
-use crate::error::{Code, Refusal};
+use crate::error::Refusal;
 use crate::log::{Log, ScopeOf, Stamped, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::Error;
 
 const LIMIT_DEFAULT: u64 = 50;
@@ -45,9 +45,7 @@ impl Op for ReadEvents {
         if is_quick(&args) {
             return page(&published, &args, durable);
         }
-        tokio::task::spawn_blocking(move || page(&published, &args, durable))
-            .await
-            .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?
+        blocking(move || page(&published, &args, durable)).await
     }
 }
 

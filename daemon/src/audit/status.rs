@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use lore::protocol::status::{StatusArgs, StatusReply};
 
 use crate::engine::WriteState;
-use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::sessions;
 
 /// `status`.
@@ -30,9 +30,7 @@ impl Op for Status {
         _args: StatusArgs,
     ) -> Result<StatusReply, Refusal> {
         let shared = Arc::clone(&cx);
-        let sizes = tokio::task::spawn_blocking(move || sizes(&shared))
-            .await
-            .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?;
+        let sizes = blocking(move || Ok(sizes(&shared))).await?;
         let published = cx.read(None).await?;
         let counts = sessions::counts(&published.snapshot)?;
         let state = cx.engine.health().get();

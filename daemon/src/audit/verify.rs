@@ -10,9 +10,9 @@ use lore::protocol::Position;
 use lore::protocol::log::{Finding, VerifyLogArgs, VerifyLogReply};
 
 use crate::engine::{Fold, Settings, replay};
-use crate::error::{Code, Refusal};
+use crate::error::Refusal;
 use crate::log::{Hash, Log, Stamped};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::steps;
 use crate::store::head::DurableHead;
 use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId};
@@ -39,7 +39,7 @@ impl Op for VerifyLog {
     ) -> Result<VerifyLogReply, Refusal> {
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
-        tokio::task::spawn_blocking(move || {
+        blocking(move || {
             let subject = Subject {
                 rows: &published.snapshot,
                 blobs: &cx.blobs,
@@ -61,7 +61,6 @@ impl Op for VerifyLog {
             })
         })
         .await
-        .map_err(|error| Refusal::new(Code::Internal, error.to_string()))?
     }
 }
 

@@ -226,6 +226,7 @@ impl Opened {
             queue: jobs,
             sync: groups,
             tail: self.tail,
+            stopping: false,
         };
         let settle_idle = Duration::from_millis(settings.settle_idle_ms);
         let synced = queue.clone();

@@ -52,6 +52,8 @@ pub(super) struct Writer {
     pub queue: Receiver<Message>,
     pub sync: Sender<Committed>,
     pub tail: Tail,
+    /// What is queued is finished, and then the writer ends.
+    pub stopping: bool,
 }
 
 /// What is being gathered for the next commit.
@@ -65,13 +67,12 @@ impl Writer {
     /// Serves the queue until told to stop.
     pub fn run(mut self) {
         let mut syncing = false;
-        let mut stopping = false;
         let mut last_callers = 0;
         let mut open = self.open_group();
         let mut linger = self.linger();
         let mut ready: VecDeque<Message> = VecDeque::new();
         loop {
-            let wait = wait_for(&open, syncing, stopping, &linger);
+            let wait = wait_for(&open, syncing, self.stopping, &linger);
             match self.next(&mut ready, wait) {
                 Some(Message::Write(job)) => self.take(*job, &mut open),
                 Some(Message::Synced(result)) => {
@@ -82,8 +83,8 @@ impl Writer {
                         open = self.fail(&error, answers);
                     }
                 }
-                Some(Message::Stop) => stopping = true,
-                None if stopping && open.answers.is_empty() && !syncing => break,
+                Some(Message::Stop) => self.stopping = true,
+                None if self.stopping && open.answers.is_empty() && !syncing => break,
                 None => {}
             }
             if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
@@ -303,7 +304,10 @@ impl Writer {
                     }
                 }
                 Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => {
+                    self.stopping = true;
+                    return;
+                }
             }
             if self.has_space() && self.reopen(acknowledged) {
                 return;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use lore::protocol::{AsOf, Position, SessionId};
 
 use crate::error::{Code, Refusal};
-use crate::operation::{Caller, Context, Operation};
+use crate::operation::{Caller, Context, Operation, blocking};
 use crate::sessions::Wish;
 use crate::state::State;
 use crate::steps::history::{On, Unread};
@@ -96,17 +96,5 @@ fn told<T>(answered: Result<T, Unread>) -> Result<T, Refusal> {
         Unread::Refused(refusal) => refusal,
         // Nothing is too long on a thread.
         Unread::TooLong => Refusal::new(Code::Internal, "a read gave up on a thread of its own"),
-    })
-}
-
-/// Runs what takes long off the event loop.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-        Err(Refusal::new(
-            Code::Internal,
-            "the work failed inside the daemon; nothing else is affected",
-        ))
     })
 }
