@@ -211,7 +211,8 @@ impl Operation {
                 .hint("The daemon's log says where; please report it."))
             });
         if let Err(refusal) = &answer {
-            if refusal.is_fault() {
+            // Why nothing is written has been said when it began.
+            if refusal.is_fault() && refusal.code != Code::StorageUnavailable {
                 tracing::error!(operation = self.name, %refusal);
             } else {
                 tracing::debug!(operation = self.name, %refusal);

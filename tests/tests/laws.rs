@@ -68,8 +68,6 @@ const NOT_IN_THE_CLIENT: &[&str] = &["tokio", "fjall", "rmcp", "hyper", "tantivy
 /// The longest file, in lines; tests are lists of cases and may be longer.
 const LINES_MAX: usize = 500;
 const TEST_LINES_MAX: usize = 700;
-/// Lists, not programs: the wire types of one family.
-const LISTS: &[&str] = &["client/src/protocol/steps.rs"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -357,7 +355,7 @@ fn files_open_with_a_sentence_and_end_in_time() {
         } else {
             LINES_MAX
         };
-        if lines > max && !LISTS.contains(&source.path.as_str()) {
+        if lines > max {
             wrong.push(format!("{} has {lines} lines", source.path));
         }
     }

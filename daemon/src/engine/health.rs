@@ -56,10 +56,16 @@ impl Health {
 
     pub(super) fn set(&self, state: WriteState) {
         let failed = matches!(state, WriteState::Failed { .. });
-        *self
+        let mut now = self
             .state
             .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = state;
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Said once, not for each write that is refused: on a full disk a log must not grow.
+        if std::mem::discriminant(&*now) != std::mem::discriminant(&state) {
+            tracing::warn!(?state, "whether writes are taken has changed");
+        }
+        *now = state;
+        drop(now);
         if failed {
             self.failed.send_replace(true);
         }
