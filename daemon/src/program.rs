@@ -74,6 +74,8 @@ pub fn main() -> ExitCode {
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     log_to_stderr(&config.log);
+    // Whatever is written from here on is for this user alone.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     match args.command.unwrap_or(Command::Serve) {
         Command::Serve => serve(&config, &places),
         Command::Tour => done(tour::run()),

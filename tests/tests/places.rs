@@ -230,3 +230,32 @@ fn commands_beside_a_daemon() {
     }
     assert_eq!(home.start().verify(), 2);
 }
+
+/// Everything below the data folder is for its owner alone: no file or folder that a daemon made, large
+/// bodies and the scratch of a verification among them, has a bit for others.
+#[test]
+fn files_are_for_their_owner_alone() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call(
+        "record_step",
+        json!({"tool": "t", "result": "x".repeat(100_000)}),
+    );
+    daemon.verify();
+    let mut open = vec![home.data()];
+    let mut seen = 0;
+    while let Some(path) = open.pop() {
+        let metadata = std::fs::symlink_metadata(&path).unwrap();
+        let bits = metadata.permissions().mode() & 0o077;
+        assert_eq!(bits, 0, "{} has mode {bits:o} for others", path.display());
+        seen += 1;
+        if metadata.is_dir() {
+            open.extend(
+                std::fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+    }
+    assert!(seen > 10, "only {seen} files were seen");
+}
