@@ -106,6 +106,7 @@ section! {
         disk_free_bytes_min => engine.disk_free_bytes_min, 0, u64::MAX;
         reserve_bytes => engine.reserve_bytes, 0, 1024 * MIB;
         settle_idle_ms => engine.settle_idle_ms, 100, 86_400_000;
+        compact_freed_bytes_min => engine.compact_freed_bytes_min, 64 << 10, u64::MAX;
         memtable_bytes_max => engine.store.memtable_bytes_max, MIB, 1024 * MIB;
         journal_bytes_max => engine.store.journal_bytes_max, 64 * MIB, 8192 * MIB;
         write_buffer_bytes_max => engine.store.write_buffer_bytes_max, MIB, 8192 * MIB;

@@ -22,6 +22,10 @@ use crate::store::{self, Blobs};
 
 /// How often idle work is looked at.
 const IDLE_TICK: Duration = Duration::from_secs(30);
+/// How often it is looked whether enough was removed to give its space back.
+const COMPACT_TICK: Duration = Duration::from_secs(2);
+/// How long after a compaction that failed the next one may begin by itself.
+const COMPACT_AGAIN: Duration = Duration::from_secs(600);
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -109,6 +113,7 @@ impl Daemon {
             stop: stop.clone(),
         }));
         let idle = tokio::spawn(idle_work(Arc::clone(&self.context)));
+        let compaction = tokio::spawn(compact_when_due(Arc::clone(&self.context)));
         let health = self.context.engine.health().clone();
         let mut serving = std::pin::pin!(doors.serve(self.listener));
         let failed = tokio::select! {
@@ -121,6 +126,7 @@ impl Daemon {
             }
         };
         idle.abort();
+        compaction.abort();
         // The socket goes before the lock: a new daemon never finds its own removed.
         if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was not removed");
@@ -164,6 +170,20 @@ async fn idle_work(context: Arc<Context>) {
             Ok(Ok(0)) | Err(_) => {}
             Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
             Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
+        }
+    }
+}
+
+/// Gives disk space back by itself, once enough was removed.
+async fn compact_when_due(context: Arc<Context>) {
+    loop {
+        tokio::time::sleep(COMPACT_TICK).await;
+        if !context.engine.is_compaction_due() {
+            continue;
+        }
+        if let Err(error) = context.engine.compact().await {
+            tracing::warn!(%error, "no disk space was given back");
+            tokio::time::sleep(COMPACT_AGAIN).await;
         }
     }
 }

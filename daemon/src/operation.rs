@@ -37,7 +37,7 @@ pub const AGENT_BYTES_MAX: usize = 128;
 pub enum Access {
     /// It changes nothing.
     Read,
-    /// It records events.
+    /// It records events, or works on the store.
     Write,
 }
 

@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and how it ends.
 
 mod call;
+mod compact;
 mod log;
 mod mcp;
 mod output;
@@ -58,6 +59,8 @@ enum Command {
     Status,
     /// The events of the log
     Log(log::Log),
+    /// Give back the disk space of what was removed
+    Compact,
     /// Speak MCP over stdin and stdout, for an agent's host
     Mcp,
     /// Print completions for a shell
@@ -146,6 +149,7 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Call(call) => call.run(&mut Caller::new(globals)?),
         Command::Step(step) => step.run(&mut Caller::new(globals)?),
         Command::Status => status::run(&mut Caller::new(globals)?),
+        Command::Compact => compact::run(&mut Caller::new(globals)?),
         Command::Log(log) => log.run(&mut Caller::new(globals)?),
     }
 }

@@ -1,4 +1,5 @@
-//! Wire types of the log: reading events, and proving that none is missing or changed.
+//! Wire types of the log: reading events, proving that none is missing or changed, and giving back
+//! the disk space of what is no longer there.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -172,6 +173,31 @@ pub struct VerifyLogReply {
     /// Whether what the reply rests on is on disk.
     pub durable: bool,
     /// What the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Arguments of `compact`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompactArgs {}
+
+/// Reply of `compact`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompactReply {
+    /// What the store took on disk before, in bytes.
+    pub bytes_before: u64,
+    /// What it takes now, in bytes.
+    pub bytes_after: u64,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+    /// Position of the newest event.
+    pub position: Position,
+    /// Whether what the reply rests on is on disk.
+    pub durable: bool,
+    /// What could not be given back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

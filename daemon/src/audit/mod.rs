@@ -1,5 +1,6 @@
-//! Looking at the log itself: its events, its proof, and how the daemon is.
+//! Looking at the log itself: its events, its proof, the space it takes, and how the daemon is.
 
+mod compact;
 mod events;
 mod status;
 pub mod verify;
@@ -8,6 +9,7 @@ use crate::operation::Operation;
 
 /// The lines of the operation table.
 pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<compact::Compact>(),
     Operation::of::<events::ReadEvents>(),
     Operation::of::<status::Status>(),
     Operation::of::<verify::VerifyLog>(),

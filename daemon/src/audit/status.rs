@@ -1,7 +1,6 @@
 //! `status`: how the daemon is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +10,7 @@ use crate::engine::WriteState;
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::sessions;
+use crate::store::reserve::taken_bytes;
 
 /// `status`.
 pub struct Status;
@@ -70,30 +70,14 @@ impl Op for Status {
 
 fn sizes(cx: &Context) -> BTreeMap<String, u64> {
     let mut sizes = BTreeMap::from([
-        ("store_bytes".to_owned(), folder_bytes(&cx.folder.store())),
-        ("blob_bytes".to_owned(), folder_bytes(&cx.folder.blobs())),
+        ("store_bytes".to_owned(), taken_bytes(&cx.folder.store())),
+        ("blob_bytes".to_owned(), taken_bytes(&cx.folder.blobs())),
         ("cache_bytes".to_owned(), cx.cache.bytes() as u64),
     ]);
     if let Some(bytes) = resident_bytes() {
         sizes.insert("resident_bytes".to_owned(), bytes);
     }
     sizes
-}
-
-/// What the files of a folder take on disk, in bytes: sparse ones as much as they hold.
-fn folder_bytes(folder: &Path) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return 0;
-    };
-    entries
-        .flatten()
-        .map(|entry| match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
-            Ok(metadata) => metadata.blocks() * 512,
-            Err(_) => 0,
-        })
-        .sum()
 }
 
 /// The process's resident memory, where the system tells it.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, oneshot, watch};
 
+use super::compaction::Compactor;
 use super::group::Request;
 use super::health::Health;
 use super::writer::{Job, Message};
@@ -45,6 +46,7 @@ pub struct Engine {
     pub(super) clock: Arc<Clock>,
     pub(super) store_id: StoreId,
     pub(super) durable: bool,
+    pub(super) compactor: Arc<Compactor>,
     pub(super) threads: Vec<JoinHandle<()>>,
 }
 

@@ -5,6 +5,7 @@
 //! command left them, stamps its events, folds them into the views, and commits the whole group as
 //! one batch. Only when the sync has returned is the state published and are the callers answered.
 
+mod compaction;
 mod group;
 mod handle;
 mod health;
@@ -16,6 +17,7 @@ mod writer;
 
 use std::sync::Arc;
 
+pub use compaction::Compacted;
 pub use handle::{Engine, Write};
 pub use health::{Health, WriteState};
 pub use open::{DataFolder, OpenError, Opened};
@@ -133,6 +135,8 @@ pub struct Settings {
     pub reserve_bytes: u64,
     /// Idle time after which memtables are flushed, in milliseconds.
     pub settle_idle_ms: u64,
+    /// Bytes of removed rows under which no compaction starts by itself.
+    pub compact_freed_bytes_min: u64,
     /// The storage engine's limits.
     pub store: crate::store::Limits,
 }
@@ -148,6 +152,7 @@ impl Default for Settings {
             disk_free_bytes_min: 64 << 20,
             reserve_bytes: 8 << 20,
             settle_idle_ms: 5_000,
+            compact_freed_bytes_min: 4 << 20,
             store: crate::store::Limits::default(),
         }
     }

@@ -2,12 +2,14 @@
 //! are behind or ahead.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
+use super::compaction::Compactor;
 use super::handle::Engine;
 use super::health::{Health, WriteState};
 use super::replay;
@@ -215,6 +217,17 @@ impl Opened {
         let room_units = (settings.queue_bytes_max / 1024).max(64);
         let (queue, jobs) = channel();
         let (groups, committed) = channel();
+        let compactor = Arc::new(Compactor {
+            queue: queue.clone(),
+            finisher: Arc::clone(&finisher),
+            health: health.clone(),
+            folder: folder.clone(),
+            disk_free_bytes_min: settings.disk_free_bytes_min,
+            freed_bytes_min: settings.compact_freed_bytes_min,
+            idle: Duration::from_millis(settings.settle_idle_ms),
+            freed: AtomicU64::new(0),
+            rewritten: Mutex::default(),
+        });
         let writer = Writer {
             store: Some(self.store),
             folder,
@@ -227,6 +240,7 @@ impl Opened {
             sync: groups,
             tail: self.tail,
             stopping: false,
+            emptying: None,
         };
         let settle_idle = Duration::from_millis(settings.settle_idle_ms);
         let synced = queue.clone();
@@ -247,6 +261,7 @@ impl Opened {
             clock,
             store_id,
             durable: settings.durable,
+            compactor,
             threads,
         })
     }
@@ -353,8 +368,8 @@ fn hold_reserve(folder: &DataFolder, settings: &Settings) {
     }
 }
 
-/// Opens the store anew within the process, after the disk was full: every handle of the old one
-/// goes first, for the lock. Nothing is served, and no head written, unless all that was
+/// Opens the store anew within the process, after the disk was full or its journal was emptied:
+/// every handle of the old one goes first, for the lock. Nothing is served, and no head written, unless all that was
 /// acknowledged is there.
 pub(super) fn reopen(
     folder: &DataFolder,
@@ -364,6 +379,7 @@ pub(super) fn reopen(
     acknowledged: Tail,
 ) -> Result<(Store, Tail), OpenError> {
     finisher.close();
+    drop(finisher.chore());
     let dir = folder.store();
     let deadline = Instant::now() + DRAIN_MAX;
     let store = loop {
@@ -398,7 +414,7 @@ impl Finisher {
     }
 
     /// Lets go of the store; readers wait until it is opened again.
-    fn close(&self) {
+    pub(super) fn close(&self) {
         self.hold(None);
         self.published.send_replace(None);
     }

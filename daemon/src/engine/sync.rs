@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
@@ -42,6 +42,8 @@ pub(super) struct Finisher {
     last_group: Mutex<Instant>,
     /// The open store, for chores; empty while it is reopened.
     store: Mutex<Option<Store>>,
+    /// Held by a chore that takes long, for the time it has the store.
+    chore: Mutex<()>,
 }
 
 impl Finisher {
@@ -55,6 +57,7 @@ impl Finisher {
             unsynced: AtomicBool::new(false),
             last_group: Mutex::new(Instant::now()),
             store: Mutex::new(None),
+            chore: Mutex::new(()),
         }
     }
 
@@ -116,6 +119,21 @@ impl Finisher {
         *lock(&self.store) = store;
     }
 
+    /// The open store, if it is open.
+    pub fn store(&self) -> Option<Store> {
+        lock(&self.store).clone()
+    }
+
+    /// Begins a long chore with the store: opening it anew waits for the end of it.
+    pub fn chore(&self) -> MutexGuard<'_, ()> {
+        lock(&self.chore)
+    }
+
+    /// How long ago the last group was published.
+    pub fn since_last_group(&self) -> Duration {
+        lock(&self.last_group).elapsed()
+    }
+
     /// Leaves the sync to the next tick.
     pub fn sync_later(&self) {
         self.unsynced.store(true, Ordering::Relaxed);
@@ -124,7 +142,7 @@ impl Finisher {
     /// What is done once a second, between groups.
     fn tick(&self, settle_idle: Duration) -> Result<(), Error> {
         self.sync_head();
-        let Some(store) = lock(&self.store).clone() else {
+        let Some(store) = self.store() else {
             return Ok(());
         };
         if self.unsynced.swap(false, Ordering::Relaxed) {
@@ -133,7 +151,7 @@ impl Finisher {
             store.sync()?;
             tail.into_iter().for_each(|tail| self.record_head(tail));
         }
-        if lock(&self.last_group).elapsed() >= settle_idle
+        if self.since_last_group() >= settle_idle
             && self.unsettled.swap(false, Ordering::Relaxed)
             && let Err(error) = store.settle()
         {
@@ -143,7 +161,7 @@ impl Finisher {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics while it holds one of these.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

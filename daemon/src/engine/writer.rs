@@ -35,6 +35,8 @@ pub(super) enum Message {
     Write(Box<Job>),
     /// The sync thread has finished a group, or failed to.
     Synced(Option<(Error, Vec<Answer>)>),
+    /// Empty the journal; `false` when calls keep the store open.
+    EmptyJournal(oneshot::Sender<Result<bool, Refusal>>),
     /// Finish what is queued and end.
     Stop,
 }
@@ -54,10 +56,12 @@ pub(super) struct Writer {
     pub tail: Tail,
     /// What is queued is finished, and then the writer ends.
     pub stopping: bool,
+    /// Who waits for the journal to be emptied.
+    pub emptying: Option<oneshot::Sender<Result<bool, Refusal>>>,
 }
 
 /// What is being gathered for the next commit.
-struct Open {
+pub(super) struct Open {
     group: Group,
     answers: Vec<Answer>,
     since: Instant,
@@ -83,9 +87,15 @@ impl Writer {
                         open = self.fail(&error, answers);
                     }
                 }
+                Some(Message::EmptyJournal(reply)) => self.emptying = Some(reply),
                 Some(Message::Stop) => self.stopping = true,
                 None if self.stopping && open.answers.is_empty() && !syncing => break,
                 None => {}
+            }
+            if let Some(reply) = self.emptying.take_if(|_| !syncing) {
+                self.finish(&mut open);
+                let _ = reply.send(self.empty_journal());
+                open = self.open_group();
             }
             if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
                 last_callers = open.answers.len();
@@ -105,6 +115,18 @@ impl Writer {
             }
         }
         self.finisher.sync_head();
+        self.leave_settled();
+    }
+
+    /// Commits and syncs the open group, though others might still join it.
+    fn finish(&mut self, open: &mut Open) {
+        let full = std::mem::replace(open, self.open_group());
+        if full.answers.is_empty() {
+            return;
+        }
+        if let Err((error, answers)) = self.commit(full, true) {
+            *open = self.fail(&error, answers);
+        }
     }
 
     /// Without a sync there is nothing to share, so nobody waits for others.
@@ -259,7 +281,7 @@ impl Writer {
 
     /// After a failed write or sync. The handle is never used for writing again: a full disk is
     /// waited out and the store opened anew, anything else ends the daemon.
-    fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> Open {
+    pub(super) fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> Open {
         let free = reserve::free_bytes(&self.folder.data).unwrap_or(u64::MAX);
         let full = error.is_full() || free < self.settings.disk_free_bytes_min;
         let reason = error.to_string();
@@ -284,17 +306,16 @@ impl Writer {
                 .collect(),
         );
         if full {
-            self.wait_out_full_disk();
+            self.wait_out_full_disk(self.finisher.acknowledged());
         }
         self.open_group()
     }
 
     /// Refuses writes and serves reads until there is space, then opens the store anew.
-    fn wait_out_full_disk(&mut self) {
+    pub(super) fn wait_out_full_disk(&mut self, acknowledged: Tail) {
         if let Err(error) = Reserve::new(&self.folder.data, self.settings.reserve_bytes).give_up() {
             tracing::warn!(%error, "the reserve was not given up");
         }
-        let acknowledged = self.finisher.acknowledged();
         loop {
             match self.queue.recv_timeout(FULL_POLL) {
                 Ok(Message::Write(job)) => {
@@ -302,6 +323,9 @@ impl Writer {
                     if let Some(refusal) = refusal {
                         let _ = job.reply.send(Err(refusal));
                     }
+                }
+                Ok(Message::EmptyJournal(reply)) => {
+                    let _ = reply.send(Err(self.health.refusal().unwrap_or_else(closed)));
                 }
                 Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => {
@@ -324,7 +348,7 @@ impl Writer {
     }
 
     /// Opens the store anew; `false` when the disk is full again and is to be waited out further.
-    fn reopen(&mut self, acknowledged: Tail) -> bool {
+    pub(super) fn reopen(&mut self, acknowledged: Tail) -> bool {
         self.store = None;
         let finisher = &self.finisher;
         match reopen(
@@ -338,11 +362,13 @@ impl Writer {
                 self.store = Some(store);
                 self.tail = tail;
                 self.health.set(WriteState::Open);
-                tracing::info!(position = %tail.position, "there is space again: writing goes on");
+                tracing::debug!(position = %tail.position, "the store is open again");
                 true
             }
             Err(error) if error.is_full() => {
-                tracing::warn!(%error, "the disk is full again");
+                let reason = error.to_string();
+                tracing::warn!(%reason, "the disk is full");
+                self.health.set(WriteState::Full { reason });
                 false
             }
             Err(error) => {

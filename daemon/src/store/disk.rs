@@ -38,13 +38,13 @@ impl Default for Limits {
 }
 
 /// The open keyspaces. Fields drop in order: keyspaces before the database, which holds the lock.
-struct Inner {
-    spaces: Vec<(Space, Keyspace)>,
-    db: Database,
+pub(super) struct Inner {
+    pub(super) spaces: Vec<(Space, Keyspace)>,
+    pub(super) db: Database,
 }
 
 impl Inner {
-    fn keyspace(&self, space: Space) -> Result<&Keyspace, Error> {
+    pub(super) fn keyspace(&self, space: Space) -> Result<&Keyspace, Error> {
         self.spaces
             .iter()
             .find_map(|(name, keyspace)| (*name == space).then_some(keyspace))
@@ -58,7 +58,7 @@ impl Inner {
 /// An open store. Cloning shares it; the lock is held while any clone or snapshot lives.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
     id: StoreId,
     write_buffer_bytes_max: u64,
 }
@@ -235,25 +235,6 @@ impl Store {
             std::thread::sleep(Duration::from_millis(1));
             waits += 1;
         }
-    }
-
-    /// Flushes every memtable, so that the next start has nothing to replay.
-    ///
-    /// # Errors
-    /// [`Error`] when the engine could not flush.
-    pub fn settle(&self) -> Result<(), Error> {
-        for (_, keyspace) in &self.inner.spaces {
-            keyspace.rotate_memtable_and_wait()?;
-        }
-        Ok(())
-    }
-
-    /// Bytes on disk, journals included.
-    ///
-    /// # Errors
-    /// [`Error`] when the files cannot be looked at.
-    pub fn disk_bytes(&self) -> Result<u64, Error> {
-        Ok(self.inner.db.disk_space()?)
     }
 }
 

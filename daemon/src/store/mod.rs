@@ -6,6 +6,7 @@
 //! `as_of`, verification and tests).
 
 mod blobs;
+mod compaction;
 pub mod creation;
 mod disk;
 mod error;
@@ -20,6 +21,7 @@ mod transaction;
 use std::ops::ControlFlow;
 
 pub use blobs::{BlobRef, Blobs, PendingBlob};
+pub use compaction::{NotEmptied, Tables};
 pub use disk::{Limits, Snapshot, Store};
 pub use error::Error;
 pub use format::{FORMAT_VERSION, StoreId};

@@ -1,4 +1,4 @@
-//! Disk space: how much is free, a small reserve to give up when it runs out, and telling a full disk from a fault.
+//! Disk space: how much is free and how much is taken, a small reserve to give up when it runs out, and telling a full disk from a fault.
 
 use std::{
     error::Error as StdError,
@@ -24,6 +24,24 @@ const CHAIN_MAX: usize = 16;
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// What the files of a folder and below take on disk, in bytes: sparse ones as much as they hold, and
+/// what cannot be looked at nothing.
+#[must_use]
+pub fn taken_bytes(folder: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => taken_bytes(&entry.path()),
+            Ok(metadata) => metadata.blocks() * 512,
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 /// How much [`try_space`] takes, in bytes.

@@ -329,7 +329,7 @@ impl Walk<'_> {
 }
 
 /// The journals of a store, lowest number first.
-fn list(store: &Path) -> Result<Vec<JournalFile>, Error> {
+pub(super) fn list(store: &Path) -> Result<Vec<JournalFile>, Error> {
     let mut files = Vec::new();
     for entry in entries(store)? {
         let path = entry.path();

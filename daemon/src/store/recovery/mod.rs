@@ -276,7 +276,8 @@ fn decide(survey: &Survey, walk: &Gathered, head: Option<u64>) -> Verdict {
     Verdict::Damage(vec![finding(cause, survey, walk, head)])
 }
 
-fn shorten(journal: &Path, len: u64) -> Result<(), Error> {
+/// Cuts a journal and makes the cut durable.
+pub(super) fn shorten(journal: &Path, len: u64) -> Result<(), Error> {
     let io = |source| io_at(journal, source);
     let file = OpenOptions::new().write(true).open(journal).map_err(io)?;
     file.set_len(len).and_then(|()| file.sync_all()).map_err(io)
@@ -297,7 +298,7 @@ fn make_journal(store: &Path) -> Result<(), Error> {
 
 /// fjall's own lock, so that no running daemon's journal is judged or cut. A lost lock file is made again: it has
 /// no content, and fjall does not open a store without it.
-fn lock(store: &Path) -> Result<File, Error> {
+pub(super) fn lock(store: &Path) -> Result<File, Error> {
     let path = store.join("lock");
     let io = |source| io_at(&path, source);
     let file = OpenOptions::new()

@@ -1,0 +1,38 @@
+//! `compact`: disk space of what is no longer there is given back.
+
+use std::sync::Arc;
+
+use lore::protocol::log::{CompactArgs, CompactReply};
+
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op};
+
+/// `compact`.
+pub struct Compact;
+
+impl Op for Compact {
+    type Args = CompactArgs;
+    type Reply = CompactReply;
+    const NAME: &'static str = "compact";
+    const TITLE: &'static str = "Give disk space back";
+    const SENTENCE: &'static str = "Gives back the disk space of everything that was removed before: \
+        its bytes are gone from tables and journal when the reply comes. Others read and write \
+        meanwhile.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        _caller: Caller,
+        _args: CompactArgs,
+    ) -> Result<CompactReply, Refusal> {
+        let done = cx.engine.compact().await?;
+        Ok(CompactReply {
+            bytes_before: done.bytes_before,
+            bytes_after: done.bytes_after,
+            took_ms: u64::try_from(done.took.as_millis()).unwrap_or(u64::MAX),
+            position: cx.read(None).await?.tail.position,
+            durable: cx.engine.is_durable(),
+            warnings: done.warnings,
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! Compaction: tables are rewritten without removed rows and the journal is emptied, while reads and
+//! writes go on.
+//!
+//! The journal is emptied twice. The first time drops every snapshot of old rows with the handle, so
+//! that nothing holds back what is rewritten next; the second time removes the old tables and what
+//! was written meanwhile. Each time the writer stands still and new readers wait while the store is
+//! closed and opened, some milliseconds; rewriting itself stops nobody.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::handle::Engine;
+use super::health::{Health, WriteState};
+use super::open::DataFolder;
+use super::sync::Finisher;
+use super::writer::{Message, Writer};
+use crate::error::{Code, Refusal};
+use crate::store::reserve::{free_bytes, taken_bytes};
+use crate::store::{NotEmptied, Space};
+
+/// How long calls under way may keep the store open, while new ones wait.
+const HELD_MAX: Duration = Duration::from_millis(500);
+/// How often a store that is held by a long call is tried again, and how long after.
+const TRIES_MAX: u32 = 5;
+const TRY_AGAIN: Duration = Duration::from_millis(300);
+/// So many times the bytes that make a compaction worth it are not left until nothing happens.
+const URGENT: u64 = 8;
+
+/// What a compaction did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compacted {
+    /// What the store took on disk before, in bytes.
+    pub bytes_before: u64,
+    /// What it takes now, in bytes.
+    pub bytes_after: u64,
+    /// How long it took.
+    pub took: Duration,
+    /// What could not be given back, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// What a compaction needs of the engine.
+pub(super) struct Compactor {
+    pub queue: Sender<Message>,
+    pub finisher: Arc<Finisher>,
+    pub health: Health,
+    pub folder: DataFolder,
+    /// Free space that must be left, in bytes.
+    pub disk_free_bytes_min: u64,
+    /// Freed bytes under which no compaction is worth it.
+    pub freed_bytes_min: u64,
+    /// How long nothing must have been written before it is begun unasked.
+    pub idle: Duration,
+    /// Bytes of rows that were removed since the last one.
+    pub freed: AtomicU64,
+    /// The version of each space's tables after the last one. Held while one runs: another waits.
+    pub rewritten: Mutex<BTreeMap<Space, u64>>,
+}
+
+impl Engine {
+    /// Gives back the disk space of all rows that were removed or replaced before the call. One that
+    /// comes while another runs waits for it.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE` when nothing can be written; the store is whole then, too.
+    pub async fn compact(&self) -> Result<Compacted, Refusal> {
+        let compactor = Arc::clone(&self.compactor);
+        tokio::task::spawn_blocking(move || compactor.run())
+            .await
+            .unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Notes that rows with so many bytes were removed: enough of them start a compaction.
+    pub fn note_freed(&self, bytes: u64) {
+        self.compactor.freed.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether enough was removed that a compaction is worth it, and now is a good time: nothing has
+    /// been written for a while, or very much was removed.
+    #[must_use]
+    pub fn is_compaction_due(&self) -> bool {
+        self.compactor.is_due()
+    }
+}
+
+impl Compactor {
+    fn is_due(&self) -> bool {
+        let freed = self.freed.load(Ordering::Relaxed);
+        if freed < self.freed_bytes_min || self.health.get() != WriteState::Open {
+            return false;
+        }
+        let worth = (taken_bytes(&self.folder.store()) / 4).max(self.freed_bytes_min);
+        let is_idle = self.finisher.since_last_group() >= self.idle;
+        freed >= worth && (is_idle || freed / URGENT >= worth)
+    }
+
+    fn run(&self) -> Result<Compacted, Refusal> {
+        let mut rewritten = self
+            .rewritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        let bytes_before = taken_bytes(&self.folder.store());
+        let freed = self.freed.load(Ordering::Relaxed);
+        let mut warnings = Vec::new();
+        let mut emptied = self.empty_journal()?;
+        if self.rewrite(&mut rewritten, &mut warnings)? {
+            emptied &= self.empty_journal()?;
+        }
+        if emptied {
+            self.freed.fetch_sub(freed, Ordering::Relaxed);
+        } else {
+            warnings.push(
+                "a long call kept the store open: what it could read is given back by a later \
+                 compaction"
+                    .to_owned(),
+            );
+        }
+        let done = Compacted {
+            bytes_before,
+            bytes_after: taken_bytes(&self.folder.store()),
+            took: start.elapsed(),
+            warnings,
+        };
+        tracing::info!(?done, "compacted");
+        Ok(done)
+    }
+
+    /// Has the writer empty the journal; `false` when calls keep the store open.
+    fn empty_journal(&self) -> Result<bool, Refusal> {
+        for _ in 0..TRIES_MAX {
+            let (reply, answer) = oneshot::channel();
+            self.queue
+                .send(Message::EmptyJournal(reply))
+                .map_err(|_| closed())?;
+            if answer.blocking_recv().unwrap_or_else(|_| Err(closed()))? {
+                return Ok(true);
+            }
+            std::thread::sleep(TRY_AGAIN);
+        }
+        Ok(false)
+    }
+
+    /// Rewrites the tables of each space that has changed since they were rewritten last; whether any
+    /// were.
+    fn rewrite(
+        &self,
+        rewritten: &mut BTreeMap<Space, u64>,
+        warnings: &mut Vec<String>,
+    ) -> Result<bool, Refusal> {
+        let mut any = false;
+        let mut spaces: Vec<Space> = self.finisher.store().ok_or_else(closed)?.spaces();
+        while let Some(space) = spaces.pop() {
+            // A store that has to be opened anew meanwhile waits for this, not for all spaces.
+            let _chore = self.finisher.chore();
+            let store = self.finisher.store().ok_or_else(closed)?;
+            let tables = store.tables(space)?;
+            if tables.count == 0 || rewritten.get(&space) == Some(&tables.version) {
+                continue;
+            }
+            let needed = tables.bytes.saturating_add(self.disk_free_bytes_min);
+            if free_bytes(&self.folder.data).is_ok_and(|free| free < needed) {
+                let name = space.name();
+                warnings.push(format!(
+                    "`{name}` was left as it is: rewriting it needs {needed} free bytes"
+                ));
+                continue;
+            }
+            store.rewrite_tables(space)?;
+            rewritten.insert(space, store.tables(space)?.version);
+            any = true;
+        }
+        Ok(any)
+    }
+}
+
+impl Writer {
+    /// Closes the store, empties its journal and opens it again; `false` when calls keep it open.
+    /// Nothing may be committed and not synced.
+    pub(super) fn empty_journal(&mut self) -> Result<bool, Refusal> {
+        match self.health.get() {
+            WriteState::Open | WriteState::Full { .. } => {}
+            WriteState::Damaged { .. } | WriteState::Failed { .. } => {
+                return Err(self.health.refusal().unwrap_or_else(closed));
+            }
+        }
+        let store = self.store.take().ok_or_else(closed)?;
+        let tail = self.tail;
+        self.finisher.close();
+        let trouble = match store.empty_journals(&self.folder.store(), HELD_MAX) {
+            Ok(()) => None,
+            Err(NotEmptied::Held(store)) => {
+                self.finisher.open(store.clone(), tail);
+                self.store = Some(store);
+                return Ok(false);
+            }
+            Err(NotEmptied::Unflushed(store, error)) => {
+                self.finisher.open(store.clone(), tail);
+                self.store = Some(store);
+                self.fail(&error, Vec::new());
+                return Err(error.into());
+            }
+            Err(NotEmptied::Closed(error)) => Some(error),
+        };
+        if !self.reopen(tail) {
+            self.wait_out_full_disk(tail);
+        }
+        match (trouble, self.health.refusal()) {
+            (Some(error), _) => Err(error.into()),
+            (None, Some(refusal)) => Err(refusal),
+            (None, None) => Ok(true),
+        }
+    }
+
+    /// Leaves a store behind of which the next start has nothing to replay.
+    pub(super) fn leave_settled(&mut self) {
+        if self.health.get() != WriteState::Open {
+            return;
+        }
+        let Some(store) = self.store.take() else {
+            return;
+        };
+        self.finisher.close();
+        match store.empty_journals(&self.folder.store(), HELD_MAX) {
+            Ok(()) => {}
+            Err(NotEmptied::Held(_)) => tracing::debug!("a call under way keeps the journal"),
+            Err(NotEmptied::Unflushed(_, error) | NotEmptied::Closed(error)) => {
+                tracing::warn!(%error, "the journal was not emptied; the next start replays it");
+            }
+        }
+    }
+}
+
+fn closed() -> Refusal {
+    Refusal::new(Code::StorageUnavailable, "the store is closed")
+        .hint("Nothing was lost; call again once the daemon serves.")
+}

@@ -1,0 +1,171 @@
+//! Giving disk space back: flushing memtables, rewriting tables without what was removed, and emptying
+//! journals that nothing needs any more (docs/decisions/0004-compaction.md says why that is sound).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fjall::{AbstractTree, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use super::recovery::{self, lock, shorten};
+use super::{Error, Space, Store, journal};
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;
+
+/// Between two looks at what another thread does.
+const POLL: Duration = Duration::from_millis(1);
+/// How long the engine may take to let go of its lock once it is closed.
+const UNLOCK_MAX: Duration = Duration::from_secs(5);
+
+/// The tables of one space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// The number of their table of contents: another one whenever a table comes or goes.
+    pub version: u64,
+    /// How many there are.
+    pub count: usize,
+    /// Their size, in bytes.
+    pub bytes: u64,
+}
+
+/// Why journals were not emptied.
+pub enum NotEmptied {
+    /// Somebody else held the store, or wrote to it; it is open as before.
+    Held(Store),
+    /// The engine could not flush and takes no more writes; the store is still open.
+    Unflushed(Store, Error),
+    /// The store is closed, and opens with all its rows: some journals are as they were.
+    Closed(Error),
+}
+
+impl Store {
+    /// Flushes every memtable, so that the next start has nothing to replay.
+    ///
+    /// # Errors
+    /// [`Error`] when the engine could not flush; it takes no more writes then.
+    pub fn settle(&self) -> Result<(), Error> {
+        for keyspace in self.keyspaces()? {
+            keyspace.rotate_memtable()?;
+            while keyspace.sealed_memtable_count() > 0 {
+                // A flush that failed is told here, and would be waited for in vain.
+                self.inner.db.persist(PersistMode::Buffer)?;
+                std::thread::sleep(POLL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every open space.
+    #[must_use]
+    pub fn spaces(&self) -> Vec<Space> {
+        self.inner.spaces.iter().map(|(space, _)| *space).collect()
+    }
+
+    /// The tables of a space as they are now.
+    ///
+    /// # Errors
+    /// [`Error`] when the space is not open.
+    pub fn tables(&self, space: Space) -> Result<Tables, Error> {
+        let tree = &self.inner.keyspace(space)?.tree;
+        Ok(Tables {
+            version: tree.current_version().id(),
+            count: tree.table_count(),
+            bytes: tree.disk_space(),
+        })
+    }
+
+    /// Rewrites the tables of a space without removed and replaced rows, as far as no snapshot sees
+    /// them. Reads and writes go on meanwhile; the old tables go when the store is closed.
+    ///
+    /// # Errors
+    /// [`Error`] when a table cannot be read or written; the old ones stay in use then.
+    pub fn rewrite_tables(&self, space: Space) -> Result<(), Error> {
+        Ok(self.inner.keyspace(space)?.major_compact()?)
+    }
+
+    /// Flushes the store in `dir`, closes it once nobody else holds it, and empties its journals: all
+    /// that is in them is in synced tables by then. `held_max` is how long others may hold it.
+    ///
+    /// # Errors
+    /// [`NotEmptied`], which gives the store back if it is still open.
+    pub fn empty_journals(self, dir: &Path, held_max: Duration) -> Result<(), NotEmptied> {
+        match self.settle().and_then(|()| self.is_settled()) {
+            Ok(true) => {}
+            Ok(false) => return Err(NotEmptied::Held(self)),
+            Err(error) => return Err(NotEmptied::Unflushed(self, error)),
+        }
+        self.close(held_max).map_err(NotEmptied::Held)?;
+        empty(&Store::engine_dir(dir)).map_err(NotEmptied::Closed)
+    }
+
+    /// Every keyspace there is, those of views that are no longer folded included: what a journal
+    /// holds for them is replayed, too.
+    fn keyspaces(&self) -> Result<Vec<Keyspace>, Error> {
+        let db = &self.inner.db;
+        db.list_keyspace_names()
+            .iter()
+            .map(|name| Ok(db.keyspace(name, KeyspaceCreateOptions::default)?))
+            .collect()
+    }
+
+    /// Whether tables hold everything, and no byte waits to be written to the journal.
+    fn is_settled(&self) -> Result<bool, Error> {
+        self.inner.db.persist(PersistMode::SyncAll)?;
+        Ok(self.keyspaces()?.iter().all(|keyspace| {
+            keyspace.sealed_memtable_count() == 0 && keyspace.tree.active_memtable().is_empty()
+        }))
+    }
+
+    fn close(mut self, held_max: Duration) -> Result<(), Self> {
+        let deadline = Instant::now() + held_max;
+        loop {
+            self.inner = match Arc::try_unwrap(self.inner) {
+                Ok(last) => {
+                    drop(last);
+                    return Ok(());
+                }
+                Err(shared) => shared,
+            };
+            if Instant::now() >= deadline {
+                return Err(self);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// Empties the journals of a closed store. The last one stays as an empty file: without any journal fjall
+/// starts its counter anew and shows no table's rows. Killed at any point, this leaves a store that
+/// opens: the journals that are left follow each other.
+fn empty(engine: &Path) -> Result<(), Error> {
+    let deadline = Instant::now() + UNLOCK_MAX;
+    let _lock = loop {
+        match lock(engine) {
+            Ok(lock) => break lock,
+            Err(recovery::Error::Locked(_)) if Instant::now() < deadline => {
+                std::thread::sleep(POLL);
+            }
+            Err(error) => return Err(failed(engine, error)),
+        }
+    };
+    let mut journals = journal::list(engine).map_err(|error| failed(engine, error.into()))?;
+    let Some(last) = journals.pop() else {
+        return Ok(());
+    };
+    for sealed in &journals {
+        std::fs::remove_file(&sealed.path).map_err(Error::file("removing", &sealed.path))?;
+        super::creation::sync_folder(engine).map_err(Error::file("syncing", engine))?;
+    }
+    shorten(&last.path, 0).map_err(|error| failed(engine, error))
+}
+
+fn failed(engine: &Path, error: recovery::Error) -> Error {
+    let (path, source) = match error {
+        recovery::Error::Io { path, source } => (path, source),
+        other => (engine.to_path_buf(), std::io::Error::other(other)),
+    };
+    let what = "emptying";
+    Error::File { what, path, source }
+}
