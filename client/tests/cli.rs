@@ -48,6 +48,7 @@ fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
         "list_steps" => r#"{"session":"s1","steps":[{"step":1,"attempt":2,"attempts":2,"tool":"git\u001b[31m","success":true,"at":"2026-01-01T00:00:00Z","agent":"a","position":3,"bytes":2048}],"position":9,"durable":true}"#.into(),
         "read_events" => r#"{"events":[],"position":0,"durable":true}"#.into(),
         "status" => r#"{"version":"0.1.0","pid":7,"store":"ab","position":3,"durable":true,"writable":true,"uptime":61,"clients":1,"socket":"/s","data":"/d","counts":{"steps":4},"sizes":{"log":2048},"followers":[],"limits":{},"warnings":["look"]}"#.into(),
+        "compact" => r#"{"bytes_before":4096,"bytes_after":1536,"took_ms":12,"position":3,"durable":true,"warnings":["a long call"]}"#.into(),
         "conflict" => return Err(ErrorBody::new(Code::KeyReused, "the key was used").hint("take another")),
         _ => return Err(ErrorBody::new(Code::UnknownOperation, "there is no such operation").hint("try status")),
     })
@@ -128,6 +129,12 @@ fn people_get_tables_and_sentences() {
     let (code, out, err) = run(home.path(), &["step", "show", "1"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert_eq!(err, "lore: there is no such operation\n  try status\n");
+    let (code, out, _) = run(home.path(), &["compact"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        out,
+        "4.0 KiB before, 1.5 KiB now, in 12 ms\nwarning: a long call\n"
+    );
     let (code, out, _) = run(home.path(), &["status"]);
     assert!(
         code == 0 && out.contains("1 min 1 s") && out.contains("warning: look"),

@@ -56,18 +56,37 @@ fn write(
     unreachable!("keys do not end")
 }
 
-/// Lets every writer write, and kills the daemon once they have `answers` answers, a random
-/// moment later.
+/// Compacts until the daemon is gone.
+fn compact(daemon: &Daemon, done: &AtomicU64) {
+    let Ok(mut connection) = daemon.try_connect("compactor") else {
+        return;
+    };
+    loop {
+        match tests::call(&mut connection, "compact", serde_json::json!({})) {
+            Ok(_) => done.fetch_add(1, Ordering::Relaxed),
+            Err(error) if error.is_lost_connection() => return,
+            Err(error) => panic!("{error}; the daemon said:\n{}", daemon.stderr()),
+        };
+    }
+}
+
+/// Lets every writer write, another compact if so wished, and kills the daemon once the writers have
+/// some answers, a random moment later. Compactions are added to `compactions`.
 fn cycle(
     daemon: Daemon,
     cycle: u64,
     repeats: &mut [Option<String>],
     random: &mut Random,
+    compactions: Option<&AtomicU64>,
 ) -> Vec<Written> {
     let wanted = random.range(0, 120);
     let pause = Duration::from_micros(random.range(0, 3000));
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
+        if let Some(compactions) = compactions {
+            let daemon = &daemon;
+            scope.spawn(move || compact(daemon, compactions));
+        }
         let writers: Vec<_> = repeats
             .iter_mut()
             .enumerate()
@@ -118,18 +137,43 @@ fn eight_writers_and_kills_at_random() {
         .map_or(200, |cycles| cycles.parse().expect("a number of cycles"));
     println!("seed {seed}, {cycles} cycles");
     let mut random = Random::new(seed);
+    let acknowledged = kills(cycles, &mut random, None);
+    println!("{cycles} kills, {acknowledged} acknowledged steps, none lost, none invented");
+}
+
+/// The same while one compaction follows the other: tables are rewritten, and the store closed, its
+/// journal emptied and opened again, at the moment of the kill. `LORE_COMPACT_CYCLES` for more.
+#[test]
+fn kills_during_compactions() {
+    let seed = seed();
+    let cycles: u64 = std::env::var("LORE_COMPACT_CYCLES")
+        .map_or(40, |cycles| cycles.parse().expect("a number of cycles"));
+    println!("seed {seed}, {cycles} cycles");
+    let mut random = Random::new(seed);
+    let compactions = AtomicU64::new(0);
+    let acknowledged = kills(cycles, &mut random, Some(&compactions));
+    let compactions = compactions.into_inner();
+    assert!(compactions > cycles / 4, "only {compactions} compactions");
+    println!("{cycles} kills, {compactions} compactions, {acknowledged} acknowledged steps");
+}
+
+/// So many kills, over a new store now and then; how many steps were acknowledged meanwhile.
+fn kills(cycles: u64, random: &mut Random, compactions: Option<&AtomicU64>) -> usize {
     let mut left = cycles;
     let mut acknowledged = 0;
     while left > 0 {
         let now = left.min(STORE_CYCLES);
-        acknowledged += kills_over_one_store(now, &mut random);
+        acknowledged += kills_over_one_store(now, random, compactions);
         left -= now;
     }
-    println!("{cycles} kills, {acknowledged} acknowledged steps, none lost, none invented");
+    acknowledged
 }
 
-/// So many kills over one store; how many steps were acknowledged meanwhile.
-fn kills_over_one_store(cycles: u64, random: &mut Random) -> usize {
+fn kills_over_one_store(
+    cycles: u64,
+    random: &mut Random,
+    compactions: Option<&AtomicU64>,
+) -> usize {
     let home = home!();
     let mut ledger = Ledger::default();
     let mut checked = 1;
@@ -151,7 +195,7 @@ fn kills_over_one_store(cycles: u64, random: &mut Random) -> usize {
         checked = ledger
             .check(&daemon, checked)
             .unwrap_or_else(|lost| panic!("cycle {number}: {lost}\n{}", daemon.stderr()));
-        let written = cycle(daemon, number, &mut repeats, random);
+        let written = cycle(daemon, number, &mut repeats, random, compactions);
         for (writer, written) in written.into_iter().enumerate() {
             for (key, answer) in written.answers {
                 // What was cut off and repeated keeps the place that it had already, if any.

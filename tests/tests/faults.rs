@@ -19,6 +19,8 @@ const EMFILE: i32 = 24;
 
 /// Steps of one run; some are too large for an event, and become files of their own.
 const STEPS: u32 = 60;
+/// The steps after which the store is compacted.
+const COMPACT_AFTER: [u32; 2] = [25, 45];
 /// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call.
 const FAULTS: u64 = 80;
 
@@ -78,6 +80,10 @@ fn run(home: &Home, ledger: &mut Ledger) {
                 ledger.cut_off.insert(key);
                 break;
             }
+        }
+        if COMPACT_AFTER.contains(&number) {
+            // Refused or not, and also when the daemon ends by it: no step is lost.
+            let _ = tests::call(&mut connection, "compact", json!({}));
         }
     }
     if daemon.is_running() {

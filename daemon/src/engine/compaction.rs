@@ -24,10 +24,10 @@ use crate::store::reserve::{free_bytes, taken_bytes};
 use crate::store::{NotEmptied, Space};
 
 /// How long calls under way may keep the store open, while new ones wait.
-const HELD_MAX: Duration = Duration::from_millis(500);
-/// How often a store that is held by a long call is tried again, and how long after.
+const HELD_MAX: Duration = Duration::from_millis(250);
+/// How often it is tried to empty a journal while a long call holds the store, and how long after.
 const TRIES_MAX: u32 = 5;
-const TRY_AGAIN: Duration = Duration::from_millis(300);
+const TRY_AGAIN: Duration = Duration::from_millis(250);
 /// So many times the bytes that make a compaction worth it are not left until nothing happens.
 const URGENT: u64 = 8;
 
@@ -108,9 +108,10 @@ impl Compactor {
         let bytes_before = taken_bytes(&self.folder.store());
         let freed = self.freed.load(Ordering::Relaxed);
         let mut warnings = Vec::new();
-        let mut emptied = self.empty_journal()?;
+        let mut emptied = self.empty_journal(TRIES_MAX)?;
         if self.rewrite(&mut rewritten, &mut warnings)? {
-            emptied &= self.empty_journal()?;
+            // A call that has held it so long is not waited for again.
+            emptied &= self.empty_journal(if emptied { TRIES_MAX } else { 1 })?;
         }
         if emptied {
             self.freed.fetch_sub(freed, Ordering::Relaxed);
@@ -132,8 +133,11 @@ impl Compactor {
     }
 
     /// Has the writer empty the journal; `false` when calls keep the store open.
-    fn empty_journal(&self) -> Result<bool, Refusal> {
-        for _ in 0..TRIES_MAX {
+    fn empty_journal(&self, tries: u32) -> Result<bool, Refusal> {
+        for tried in 0..tries {
+            if tried > 0 {
+                std::thread::sleep(TRY_AGAIN);
+            }
             let (reply, answer) = oneshot::channel();
             self.queue
                 .send(Message::EmptyJournal(reply))
@@ -141,7 +145,6 @@ impl Compactor {
             if answer.blocking_recv().unwrap_or_else(|_| Err(closed()))? {
                 return Ok(true);
             }
-            std::thread::sleep(TRY_AGAIN);
         }
         Ok(false)
     }

@@ -2,6 +2,7 @@
 //! or a refusal; on rows in memory, with the daemon's real commands and folds.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod compaction;
 mod decisions;
 mod histories;
 mod history;
