@@ -1,6 +1,9 @@
 //! What a daemon was told outlives it: stopped in peace, and killed.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
 use serde_json::json;
 use tests::{call, home};
 
@@ -81,4 +84,55 @@ fn two_hundred_of_two_hundred_survive_a_kill() {
     }
     assert_eq!(found, 200);
     assert_eq!(daemon.verify(), 201);
+}
+
+/// What the files of a folder and below take on disk, in bytes, journals alone if so wished.
+fn taken_bytes(folder: &Path, journals: bool) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let taken = entries.map(|entry| {
+        let (path, metadata) = {
+            let entry = entry.unwrap();
+            (entry.path(), entry.metadata().unwrap())
+        };
+        let is_journal = path.extension().is_some_and(|end| end == "jnl");
+        match metadata.is_dir() {
+            true => taken_bytes(&path, journals),
+            false if is_journal || !journals => metadata.blocks() * 512,
+            false => 0,
+        }
+    });
+    taken.sum()
+}
+
+/// `compact` tells what the store took before and takes now, and what is recorded reads as before;
+/// a stop leaves nothing in the journal for the next start to replay.
+#[test]
+fn compact_and_stop_leave_a_small_store() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "s"}));
+    let mut connection = daemon.connect("a");
+    for number in 0..300 {
+        let result = json!({"number": number, "filler": "lore ".repeat(400)});
+        let args = json!({"session": "s", "tool": "t", "result": result});
+        call(&mut connection, "record_step", args).unwrap();
+    }
+    let store = home.data().join("store");
+    assert!(taken_bytes(&store, true) > 300 * 2000);
+    let before = daemon.call("read_events", json!({"limit": 400}));
+    let done = daemon.call("compact", json!({}));
+    let bytes = |name: &str| done[name].as_u64().unwrap();
+    assert_eq!(bytes("position"), 301);
+    assert!(bytes("bytes_after") < bytes("bytes_before"), "{done:#}");
+    assert_eq!(bytes("bytes_after"), taken_bytes(&store, false));
+    assert_eq!(taken_bytes(&store, true), 0);
+    let after = daemon.call("read_events", json!({"limit": 400}));
+    assert_eq!(after, before);
+    let args = json!({"session": "s", "tool": "t", "result": {"number": 300}});
+    call(&mut connection, "record_step", args).unwrap();
+    assert_eq!(daemon.verify(), 302);
+    daemon.stop();
+    assert_eq!(taken_bytes(&store, true), 0);
+    let daemon = home.start();
+    assert_eq!(daemon.verify(), 302);
 }

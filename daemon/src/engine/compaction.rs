@@ -7,9 +7,9 @@
 //! closed and opened, some milliseconds; rewriting itself stops nobody.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -21,7 +21,7 @@ use super::sync::Finisher;
 use super::writer::{Message, Writer};
 use crate::error::{Code, Refusal};
 use crate::store::reserve::{free_bytes, taken_bytes};
-use crate::store::{NotEmptied, Space};
+use crate::store::{Error, NotEmptied, Space, Store};
 
 /// How long calls under way may keep the store open, while new ones wait.
 const HELD_MAX: Duration = Duration::from_millis(250);
@@ -58,6 +58,8 @@ pub(super) struct Compactor {
     pub idle: Duration,
     /// Bytes of rows that were removed since the last one.
     pub freed: AtomicU64,
+    /// The engine is about to stop: what is not begun is left.
+    pub stopping: AtomicBool,
     /// The version of each space's tables after the last one. Held while one runs: another waits.
     pub rewritten: Mutex<BTreeMap<Space, u64>>,
 }
@@ -89,6 +91,19 @@ impl Engine {
 }
 
 impl Compactor {
+    /// Lets a compaction that runs end early, and waits for it: it holds the store.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        drop(self.lock());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Space, u64>> {
+        // Half a map of rewritten spaces is as good as a whole one.
+        self.rewritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_due(&self) -> bool {
         let freed = self.freed.load(Ordering::Relaxed);
         if freed < self.freed_bytes_min || self.health.get() != WriteState::Open {
@@ -161,6 +176,9 @@ impl Compactor {
         while let Some(space) = spaces.pop() {
             // A store that has to be opened anew meanwhile waits for this, not for all spaces.
             let _chore = self.finisher.chore();
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(closed());
+            }
             let store = self.finisher.store().ok_or_else(closed)?;
             let tables = store.tables(space)?;
             if tables.count == 0 || rewritten.get(&space) == Some(&tables.version) {
@@ -183,40 +201,52 @@ impl Compactor {
 }
 
 impl Writer {
-    /// Closes the store, empties its journal and opens it again; `false` when calls keep it open.
-    /// Nothing may be committed and not synced.
-    pub(super) fn empty_journal(&mut self) -> Result<bool, Refusal> {
-        match self.health.get() {
-            WriteState::Open | WriteState::Full { .. } => {}
-            WriteState::Damaged { .. } | WriteState::Failed { .. } => {
-                return Err(self.health.refusal().unwrap_or_else(closed));
+    /// Closes the store, empties its journal and opens it again; answers `false` when calls keep it
+    /// open. Nothing may be committed and not synced.
+    pub(super) fn empty_journal(&mut self, reply: oneshot::Sender<Result<bool, Refusal>>) {
+        let refused = match self.health.get() {
+            WriteState::Open | WriteState::Full { .. } => None,
+            WriteState::Damaged { .. } | WriteState::Failed { .. } => self.health.refusal(),
+        };
+        let answer = match (refused, self.store.take()) {
+            (Some(refusal), store) => {
+                self.store = store;
+                Err(refusal)
             }
-        }
-        let store = self.store.take().ok_or_else(closed)?;
+            (None, None) => Err(closed()),
+            (None, Some(store)) => return self.empty_journal_of(store, reply),
+        };
+        let _ = reply.send(answer);
+    }
+
+    fn empty_journal_of(&mut self, store: Store, reply: oneshot::Sender<Result<bool, Refusal>>) {
         let tail = self.tail;
         self.finisher.close();
-        let trouble = match store.empty_journals(&self.folder.store(), HELD_MAX) {
-            Ok(()) => None,
+        let emptied = store.empty_journals(&self.folder.store(), HELD_MAX);
+        let answer = match emptied {
+            Ok(()) => Ok(true),
             Err(NotEmptied::Held(store)) => {
                 self.finisher.open(store.clone(), tail);
                 self.store = Some(store);
-                return Ok(false);
+                let _ = reply.send(Ok(false));
+                return;
             }
             Err(NotEmptied::Unflushed(store, error)) => {
                 self.finisher.open(store.clone(), tail);
                 self.store = Some(store);
+                // A full disk is waited out here: the caller need not wait for that.
+                let _ = reply.send(Err(unflushed(&error)));
                 self.fail(&error, Vec::new());
-                return Err(error.into());
+                return;
             }
-            Err(NotEmptied::Closed(error)) => Some(error),
+            Err(NotEmptied::Closed(error)) => Err(error.into()),
         };
-        if !self.reopen(tail) {
+        // Full again: whoever waits for the journal does not wait for space.
+        let is_open = self.reopen(tail);
+        let refusal = self.health.refusal();
+        let _ = reply.send(refusal.map_or(answer, Err));
+        if !is_open {
             self.wait_out_full_disk(tail);
-        }
-        match (trouble, self.health.refusal()) {
-            (Some(error), _) => Err(error.into()),
-            (None, Some(refusal)) => Err(refusal),
-            (None, None) => Ok(true),
         }
     }
 
@@ -237,6 +267,14 @@ impl Writer {
             }
         }
     }
+}
+
+fn unflushed(error: &Error) -> Refusal {
+    Refusal::new(
+        Code::StorageUnavailable,
+        format!("the journal was not emptied: {error}"),
+    )
+    .hint("Nothing was lost; free some space if it lacks, and call again.")
 }
 
 fn closed() -> Refusal {

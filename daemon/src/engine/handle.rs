@@ -172,6 +172,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.room.close();
+        self.compactor.stop();
         let _ = self.queue.send(Message::Stop);
         for thread in self.threads.drain(..) {
             // A thread that panicked has already said so on stderr.

@@ -2,7 +2,7 @@
 //! are behind or ahead.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -226,6 +226,7 @@ impl Opened {
             freed_bytes_min: settings.compact_freed_bytes_min,
             idle: Duration::from_millis(settings.settle_idle_ms),
             freed: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
             rewritten: Mutex::default(),
         });
         let writer = Writer {

@@ -94,7 +94,7 @@ impl Writer {
             }
             if let Some(reply) = self.emptying.take_if(|_| !syncing) {
                 self.finish(&mut open);
-                let _ = reply.send(self.empty_journal());
+                self.empty_journal(reply);
                 open = self.open_group();
             }
             if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
