@@ -139,7 +139,8 @@ impl Daemon {
     }
 }
 
-/// What can wait until nothing happens: derived data is let go, blobs without an event are swept.
+/// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
+/// an event are swept.
 async fn idle_work(context: Arc<Context>) {
     let mut seen = context.engine.position();
     let mut swept = None;
@@ -155,6 +156,9 @@ async fn idle_work(context: Arc<Context>) {
             continue;
         }
         swept = Some(now);
+        if let Err(error) = context.engine.rest().await {
+            tracing::warn!(%error, "the journal was not emptied while idle");
+        }
         let shared = Arc::clone(&context);
         let Ok(state) = context.engine.read().await else {
             continue;

@@ -4,6 +4,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use lore::connection::Error;
+use lore::protocol::Code;
 use serde_json::json;
 use tests::{call, home};
 
@@ -135,4 +137,38 @@ fn compact_and_stop_leave_a_small_store() {
     assert_eq!(taken_bytes(&store, true), 0);
     let daemon = home.start();
     assert_eq!(daemon.verify(), 302);
+}
+
+/// A stop in the middle of a compaction ends in peace: the call is answered or cut off, and the next
+/// start has everything.
+#[test]
+fn a_stop_during_a_compaction() {
+    let home = home!();
+    let mut recorded = 0;
+    for _ in 0..8 {
+        let daemon = home.start();
+        let mut connection = daemon.connect("a");
+        for number in 0..20 {
+            let args = json!({"tool": "t", "result": {"number": number}});
+            call(&mut connection, "record_step", args).unwrap();
+            recorded += 1;
+        }
+        std::thread::scope(|scope| {
+            let mut compactor = daemon.connect("compactor");
+            let begun = scope.spawn(move || call(&mut compactor, "compact", json!({})));
+            call(&mut connection, "status", json!({})).unwrap();
+            daemon.signal(rustix::process::Signal::TERM);
+            match begun.join().unwrap() {
+                Ok(_) => {}
+                Err(Error::Refused(body)) => assert_eq!(body.code, Code::StorageUnavailable),
+                Err(error) => assert!(error.is_lost_connection(), "{error}"),
+            }
+        });
+        let ended = daemon.wait();
+        assert!(ended.status.success(), "{ended:?}");
+    }
+    let daemon = home.start();
+    let steps = daemon.call("status", json!({}))["counts"]["steps"].clone();
+    assert_eq!(steps, recorded);
+    daemon.verify();
 }

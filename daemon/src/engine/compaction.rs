@@ -31,6 +31,9 @@ const TRY_AGAIN: Duration = Duration::from_millis(250);
 /// So many times the bytes that make a compaction worth it are not left until nothing happens.
 const URGENT: u64 = 8;
 
+/// A journal of so many bytes takes a start some milliseconds to read.
+const LONG_JOURNAL: u64 = 2 << 20;
+
 /// What a compaction did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compacted {
@@ -82,6 +85,18 @@ impl Engine {
         self.compactor.freed.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Empties a long journal while nothing happens, so that the next start is short, however this
+    /// daemon ends. Whether it was emptied: not when it is short, or a call holds the store.
+    ///
+    /// # Errors
+    /// As [`Self::compact`].
+    pub async fn rest(&self) -> Result<bool, Refusal> {
+        let compactor = Arc::clone(&self.compactor);
+        tokio::task::spawn_blocking(move || compactor.rest())
+            .await
+            .unwrap_or_else(|_| Err(closed()))
+    }
+
     /// Whether enough was removed that a compaction is worth it, and now is a good time: nothing has
     /// been written for a while, or very much was removed.
     #[must_use]
@@ -112,6 +127,13 @@ impl Compactor {
         let worth = (taken_bytes(&self.folder.store()) / 4).max(self.freed_bytes_min);
         let is_idle = self.finisher.since_last_group() >= self.idle;
         freed >= worth && (is_idle || freed / URGENT >= worth)
+    }
+
+    fn rest(&self) -> Result<bool, Refusal> {
+        let _running = self.lock();
+        let is_open = self.health.get() == WriteState::Open;
+        let is_long = Store::journal_bytes(&self.folder.store())? >= LONG_JOURNAL;
+        Ok(is_open && is_long && self.empty_journal(1)?)
     }
 
     fn run(&self) -> Result<Compacted, Refusal> {

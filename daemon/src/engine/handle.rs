@@ -135,7 +135,8 @@ impl Engine {
         })
     }
 
-    /// The position of the last durable state.
+    /// The position of the last durable state; 0 in the moments in which the store is closed and
+    /// opened again.
     #[must_use]
     pub fn position(&self) -> Position {
         self.published

@@ -63,6 +63,21 @@ impl Store {
         self.inner.spaces.iter().map(|(space, _)| *space).collect()
     }
 
+    /// What the journals of the store in `dir` take on disk, in bytes: what the next start reads.
+    ///
+    /// # Errors
+    /// [`Error`] when they cannot be looked at.
+    pub fn journal_bytes(dir: &Path) -> Result<u64, Error> {
+        use std::os::unix::fs::MetadataExt;
+        let engine = Store::engine_dir(dir);
+        let journals = journal::list(&engine).map_err(|error| failed(&engine, error.into()))?;
+        let taken = journals.iter().map(|journal| {
+            let metadata = journal.path.metadata();
+            metadata.map_err(Error::file("looking at", &journal.path))
+        });
+        taken.map(|metadata| Ok(metadata?.blocks() * 512)).sum()
+    }
+
     /// The tables of a space as they are now.
     ///
     /// # Errors
@@ -161,6 +176,7 @@ fn empty(engine: &Path) -> Result<(), Error> {
     shorten(&last.path, 0).map_err(|error| failed(engine, error))
 }
 
+/// The fault of looking at the journals or cutting them.
 fn failed(engine: &Path, error: recovery::Error) -> Error {
     let (path, source) = match error {
         recovery::Error::Io { path, source } => (path, source),

@@ -313,6 +313,29 @@ fn a_stop_leaves_nothing_to_replay() {
     assert_eq!(objects(&state), expected(&state));
 }
 
+/// A long journal is emptied while nothing happens, a short one is left, and a state that is read
+/// meanwhile stays as it is.
+#[test]
+fn rest_empties_a_long_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    runtime().block_on(async {
+        write(&engine, "Put", "first").await;
+        assert!(!engine.rest().await.unwrap(), "it is short");
+        for number in 0..300 {
+            write(&engine, "Put", &format!("o{number}")).await;
+        }
+        let read = engine.read().await.unwrap();
+        assert!(!engine.rest().await.unwrap(), "a call holds the store");
+        assert_eq!(objects(&read).len(), 301);
+        drop(read);
+        assert!(engine.rest().await.unwrap());
+        assert_eq!(journal_bytes(folder.path()), 0);
+        let state = engine.read().await.unwrap();
+        assert_eq!(objects(&state), expected(&state));
+    });
+}
+
 /// A damaged store is not compacted: what is damaged is looked at first.
 #[test]
 fn a_damaged_store_is_left_alone() {
