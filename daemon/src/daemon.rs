@@ -24,7 +24,7 @@ use crate::store::{self, Blobs};
 const IDLE_TICK: Duration = Duration::from_secs(30);
 /// How often it is looked whether enough was removed to give its space back.
 const COMPACT_TICK: Duration = Duration::from_secs(2);
-/// How long after a compaction that failed the next one may begin by itself.
+/// How long after a compaction that could not do all the next one may begin by itself.
 const COMPACT_AGAIN: Duration = Duration::from_secs(600);
 
 /// Why the daemon did not start, or ended.
@@ -185,9 +185,11 @@ async fn compact_when_due(context: Arc<Context>) {
         if !context.engine.is_compaction_due() {
             continue;
         }
-        if let Err(error) = context.engine.compact().await {
-            tracing::warn!(%error, "no disk space was given back");
-            tokio::time::sleep(COMPACT_AGAIN).await;
+        match context.engine.compact().await {
+            Ok(done) if done.warnings.is_empty() => continue,
+            Ok(done) => tracing::warn!(?done.warnings, "not all disk space was given back"),
+            Err(error) => tracing::warn!(%error, "no disk space was given back"),
         }
+        tokio::time::sleep(COMPACT_AGAIN).await;
     }
 }

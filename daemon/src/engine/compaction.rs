@@ -137,22 +137,26 @@ impl Compactor {
     }
 
     fn run(&self) -> Result<Compacted, Refusal> {
-        let mut rewritten = self
-            .rewritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
         let start = Instant::now();
         let bytes_before = taken_bytes(&self.folder.store());
         let freed = self.freed.load(Ordering::Relaxed);
         let mut warnings = Vec::new();
         let mut emptied = self.empty_journal(TRIES_MAX)?;
-        if self.rewrite(&mut rewritten, &mut warnings)? {
-            // A call that has held it so long is not waited for again.
-            emptied &= self.empty_journal(if emptied { TRIES_MAX } else { 1 })?;
+        let rewritten = self.rewrite(&mut known, &mut warnings);
+        if !matches!(rewritten, Ok(false)) {
+            // Also what a failure left half written goes now. A call that has held the store so long
+            // is not waited for again.
+            let tries = if emptied { TRIES_MAX } else { 1 };
+            emptied &= self.empty_journal(tries)?;
         }
+        rewritten?;
         if emptied {
+            // What was removed meanwhile counts for the next one.
             self.freed.fetch_sub(freed, Ordering::Relaxed);
         } else {
+            // A snapshot may have held old rows back: what was rewritten does not count as done.
+            known.clear();
             warnings.push(
                 "a long call kept the store open: what it could read is given back by a later \
                  compaction"
@@ -190,7 +194,7 @@ impl Compactor {
     /// were.
     fn rewrite(
         &self,
-        rewritten: &mut BTreeMap<Space, u64>,
+        known: &mut BTreeMap<Space, u64>,
         warnings: &mut Vec<String>,
     ) -> Result<bool, Refusal> {
         let mut any = false;
@@ -203,7 +207,7 @@ impl Compactor {
             }
             let store = self.finisher.store().ok_or_else(closed)?;
             let tables = store.tables(space)?;
-            if tables.count == 0 || rewritten.get(&space) == Some(&tables.version) {
+            if tables.count == 0 || known.get(&space) == Some(&tables.version) {
                 continue;
             }
             let needed = tables.bytes.saturating_add(self.disk_free_bytes_min);
@@ -215,7 +219,7 @@ impl Compactor {
                 continue;
             }
             store.rewrite_tables(space)?;
-            rewritten.insert(space, store.tables(space)?.version);
+            known.insert(space, store.tables(space)?.version);
             any = true;
         }
         Ok(any)
