@@ -3,9 +3,9 @@
 
 use crate::connection::{Connection, Error};
 use crate::places::Places;
-use crate::protocol::Args;
 use crate::protocol::frame::Hello;
 use crate::protocol::tools::READ_OPERATIONS;
+use crate::protocol::{Args, Reply};
 use crate::start;
 
 /// A client of the daemon at some place.
@@ -39,12 +39,12 @@ impl Client {
         Ok(self.connection.insert(connection))
     }
 
-    /// Calls an operation; the reply is JSON. When the connection breaks on the way, a read or a
+    /// Calls an operation. When the connection breaks on the way, a read or a
     /// write with a key is called once more on a new one.
     ///
     /// # Errors
     /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
-    pub fn call(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+    pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         match self.call_once(name, args) {
             Err(Error::Broken(_)) if may_be_repeated(name, args) => {
                 self.connection = None;
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    fn call_once(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+    fn call_once(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let small = matches!(args, Args::Json(json) if json.len() <= FIRST_BYTES_MAX);
         if self.connection.is_none() && small {
             match start::call_once(&self.places, &self.hello, name, args) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
-use crate::protocol::{Args, Code, ErrorBody};
+use crate::protocol::{Args, Code, ErrorBody, Reply};
 
 /// How long the daemon may take for its Welcome.
 pub const WELCOME_MAX: Duration = Duration::from_secs(10);
@@ -90,7 +90,7 @@ pub struct Connection {
     /// Calls without an answer.
     in_flight: u64,
     /// Answers that came while another one was waited for.
-    ready: BTreeMap<u64, Result<Vec<u8>, ErrorBody>>,
+    ready: BTreeMap<u64, Result<Reply, ErrorBody>>,
     /// Reused for what goes out and what comes in.
     buffer: Vec<u8>,
 }
@@ -126,7 +126,7 @@ impl Connection {
         hello: &Hello,
         name: &str,
         args: &Args,
-    ) -> Result<(Self, Vec<u8>), Error> {
+    ) -> Result<(Self, Reply), Error> {
         let id = 1;
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
@@ -178,11 +178,11 @@ impl Connection {
         self.stream
     }
 
-    /// Calls an operation and waits for its reply, which is JSON.
+    /// Calls an operation and waits for its reply.
     ///
     /// # Errors
     /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
-    pub fn call(&mut self, name: &str, args: &Args) -> Result<Vec<u8>, Error> {
+    pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let id = self.send(name, args)?;
         self.receive(id)
     }
@@ -224,7 +224,7 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Connection::call`].
-    pub fn receive(&mut self, wanted: u64) -> Result<Vec<u8>, Error> {
+    pub fn receive(&mut self, wanted: u64) -> Result<Reply, Error> {
         let outcome = loop {
             if let Some(outcome) = self.ready.remove(&wanted) {
                 break outcome;

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
 use crate::places::{self, PlaceError, Places};
-use crate::protocol::Args;
 use crate::protocol::frame::Hello;
+use crate::protocol::{Args, Reply};
 
 /// How long a daemon may take from its start to its first Welcome.
 pub const READY_MAX: Duration = Duration::from_secs(10);
@@ -117,7 +117,7 @@ pub fn call_once(
     hello: &Hello,
     name: &str,
     args: &Args,
-) -> Result<(Connection, Vec<u8>), Error> {
+) -> Result<(Connection, Reply), Error> {
     trust(places)?;
     Connection::connect_and_call(&places.socket, hello, name, args)
 }

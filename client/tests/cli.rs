@@ -24,6 +24,9 @@ fn serve(home: &Path) {
                     panic!("no JSON")
                 };
                 match reply(&name, &args) {
+                    Ok(json) if name.ends_with("_with_meta") => {
+                        peer.answer_with(id, &json, Some(r#"{"position":7,"durable":true}"#));
+                    }
                     Ok(json) => peer.answer(id, &json),
                     Err(error) => {
                         let mut out = Vec::new();
@@ -39,7 +42,8 @@ fn serve(home: &Path) {
 fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
     let args = String::from_utf8(args.to_vec()).unwrap();
     Ok(match name {
-        "echo" => args,
+        "echo" | "echo_with_meta" => args,
+        "list_with_meta" => r#"[{"checkpointId":"c1"}]"#.into(),
         "record_step" => r#"{"session":"s1","step":2,"attempt":1,"position":9,"durable":true,"extracted":{"id":3,"url":0}}"#.into(),
         "resolve_variables" if args.contains("NOPE") => {
             r#"{"session":"s1","resolutions":[{"name":"NOPE_FROM_STEP_1","value":null,"reason":"field_not_found","message":"step 1 has no field NOPE","nearest":["note"]}],"position":9,"durable":true}"#.into()
@@ -89,6 +93,13 @@ fn calls_are_for_scripts() {
     serve(home.path());
     let (code, out, _) = run(home.path(), &["call", "echo", r#"{"n":1.10}"#]);
     assert_eq!((code, out.as_str()), (0, "{\"n\":1.10}\n"));
+    let (_, out, _) = run(home.path(), &["call", "echo_with_meta", r#"{"n":1.10}"#]);
+    assert_eq!(
+        out,
+        "{\"n\":1.10,\"_meta\":{\"position\":7,\"durable\":true}}\n"
+    );
+    let (_, out, _) = run(home.path(), &["call", "list_with_meta", "{}"]);
+    assert_eq!(out, "[{\"checkpointId\":\"c1\"}]\n");
     let output = lore(home.path(), &["call", "echo", "-"], "{\"a\":1}");
     assert_eq!(output.stdout, b"{\"a\":1}\n");
     let (code, out, err) = run(home.path(), &["call", "nothing"]);

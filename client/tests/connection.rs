@@ -44,8 +44,8 @@ fn calls_may_be_answered_out_of_order() {
     assert_eq!(connection.welcome().server, "lored/test");
     let first = connection.send("a", &json("{}")).unwrap();
     let second = connection.send("b", &json("{}")).unwrap();
-    assert_eq!(connection.receive(first).unwrap(), b"1");
-    assert_eq!(connection.receive(second).unwrap(), b"2");
+    assert_eq!(connection.receive(first).unwrap().json, b"1");
+    assert_eq!(connection.receive(second).unwrap().json, b"2");
     drop(connection);
     daemon.join().unwrap();
 }
@@ -138,8 +138,8 @@ fn a_daemon_that_dies_in_mid_call() {
         // A client each, so that every call meets the next connection.
         Client::new(places.clone(), hello()).call(name, &json(args))
     };
-    assert_eq!(call("list_steps", "{}").unwrap(), b"{}");
-    assert_eq!(call("record_step", r#"{"key":"k"}"#).unwrap(), b"{}");
+    assert_eq!(call("list_steps", "{}").unwrap().json, b"{}");
+    assert_eq!(call("record_step", r#"{"key":"k"}"#).unwrap().json, b"{}");
     let error = call("record_step", "{}").unwrap_err();
     assert!(matches!(error, Error::Broken(_)), "{error}");
     let served = daemon.join().unwrap();

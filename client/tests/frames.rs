@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use lore::protocol::frame::{self, ClientFrame, FrameError, Hello, Limits, ServerFrame, Welcome};
-use lore::protocol::{Args, Code, ErrorBody};
+use lore::protocol::{Args, Code, ErrorBody, Reply};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ fn frames() -> Vec<(&'static str, Vec<u8>)> {
         ("cancel", make(&|out| frame::encode_cancel(out, 2))),
         (
             "answer",
-            make(&|out| frame::encode_answer(out, 1, br#"{"step":1}"#)),
+            make(&|out| frame::encode_answer(out, 1, br#"{"step":1}"#, None)),
         ),
         (
             "error",
@@ -85,6 +85,12 @@ fn frames() -> Vec<(&'static str, Vec<u8>)> {
         (
             "fault",
             make(&|out| frame::encode_error(out, None, &refusal)),
+        ),
+        (
+            "answer_with_meta",
+            make(&|out| {
+                frame::encode_answer(out, 1, b"[]", Some(br#"{"position":7,"durable":true}"#));
+            }),
         ),
     ]
 }
@@ -104,6 +110,13 @@ fn golden_bytes() {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
     assert_eq!(written, wanted, "\n{}\n", written.join("\n"));
+}
+
+fn reply_of(json: &str, meta: Option<&str>) -> Reply {
+    Reply {
+        json: json.into(),
+        meta: meta.map(Into::into),
+    }
 }
 
 /// The bytes of the golden file mean what they meant.
@@ -159,6 +172,13 @@ fn golden_meaning() {
         (error.code, error.message.as_str()),
         (Code::StepNotFound, "no step 9")
     );
+    let answered = |name: &str| match frame::decode_server(body(name)).unwrap() {
+        ServerFrame::Answer { id: 1, outcome } => outcome.unwrap(),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(answered("answer"), reply_of(r#"{"step":1}"#, None));
+    let meta = Some(r#"{"position":7,"durable":true}"#);
+    assert_eq!(answered("answer_with_meta"), reply_of("[]", meta));
     assert!(matches!(
         frame::decode_server(body("fault")).unwrap(),
         ServerFrame::Fault(_)
@@ -301,7 +321,7 @@ fn newer_daemons_may_say_more() {
         frame::decode_server(&answer).unwrap(),
         ServerFrame::Answer {
             id: 7,
-            outcome: Ok(b"{}".to_vec())
+            outcome: Ok(reply_of("{}", None))
         }
     );
     let mut deep = vec![0xa1, 0x61, b'x'];
@@ -358,10 +378,15 @@ proptest! {
     }
 
     #[test]
-    fn answers_read_back(id: u64, body in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn answers_read_back(
+        id: u64,
+        json in prop::collection::vec(any::<u8>(), 0..300),
+        meta in prop::option::of(prop::collection::vec(any::<u8>(), 0..300)),
+    ) {
         let mut out = Vec::new();
-        frame::encode_answer(&mut out, id, &body);
-        prop_assert_eq!(frame::decode_server(&out[4..]).unwrap(), ServerFrame::Answer { id, outcome: Ok(body) });
+        frame::encode_answer(&mut out, id, &json, meta.as_deref());
+        let outcome = Ok(Reply { json, meta });
+        prop_assert_eq!(frame::decode_server(&out[4..]).unwrap(), ServerFrame::Answer { id, outcome });
     }
 
     #[test]
@@ -372,7 +397,7 @@ proptest! {
     }
 
     #[test]
-    fn bent_frames_never_panic(which in 0_usize..10, at: prop::sample::Index, to: u8, cut: prop::sample::Index) {
+    fn bent_frames_never_panic(which in 0_usize..11, at: prop::sample::Index, to: u8, cut: prop::sample::Index) {
         let mut bytes = frames().swap_remove(which).1.split_off(4);
         let at = at.index(bytes.len());
         bytes[at] = to;

@@ -40,7 +40,7 @@ fn the_python_client_calls() {
             assert_eq!(name, "record_step");
             assert_eq!(args, Args::Json(br#"{"tool":"t","result":"x"}"#.to_vec()));
             if let Some(json) = reply {
-                peer.answer(id, json);
+                peer.answer_with(id, json, Some(r#"{"position":7,"durable":true}"#));
                 continue;
             }
             let mut out = Vec::new();

@@ -92,7 +92,7 @@ fn ask_daemon(places: &Places) -> Outcome {
     let reply = connection
         .call("verify_log", &lore::protocol::Args::Json(b"{}".to_vec()))
         .map_err(text)?;
-    let reply: VerifyLogReply = serde_json::from_slice(&reply).map_err(text)?;
+    let reply: VerifyLogReply = serde_json::from_slice(&reply.json).map_err(text)?;
     Ok(tell(&Report {
         events: reply.events,
         forgotten: reply.forgotten,

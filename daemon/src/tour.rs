@@ -237,7 +237,7 @@ fn call(connection: &mut Connection, name: &str, args: &Value) -> Result<Value, 
     let reply = connection
         .call(name, &Args::Value(args.clone()))
         .map_err(text)?;
-    serde_json::from_slice(&reply).map_err(text)
+    serde_json::from_slice(&reply.json).map_err(text)
 }
 
 /// An agent that speaks MCP as JSON lines, as any host does through `lore mcp`.

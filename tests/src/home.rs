@@ -368,7 +368,7 @@ impl Daemon {
 pub fn call(connection: &mut Connection, name: &str, args: Value) -> Result<Value, Error> {
     let args = Args::Json(args.to_string().into_bytes());
     let reply = connection.call(name, &args)?;
-    Ok(serde_json::from_slice(&reply).expect("a reply is JSON"))
+    Ok(serde_json::from_slice(&reply.json).expect("a reply is JSON"))
 }
 
 impl Drop for Daemon {

@@ -86,7 +86,7 @@ impl Peer {
         self.send_call(7, name, args);
         match self.frame() {
             Some(ServerFrame::Answer { id: 7, outcome }) => {
-                outcome.map(|json| serde_json::from_slice(&json).expect("JSON"))
+                outcome.map(|reply| serde_json::from_slice(&reply.json).expect("JSON"))
             }
             other => panic!("{name}: {other:?}"),
         }

@@ -25,7 +25,7 @@ impl Call {
 
     pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
         let args = text_or_stdin(self.arguments)?;
-        let mut reply = caller.call(&self.name, args)?;
+        let mut reply = caller.reply(&self.name, args)?.into_one_text();
         reply.push(b'\n');
         output::write(&reply)?;
         Ok(End::Good)

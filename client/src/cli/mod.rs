@@ -17,7 +17,7 @@ use lore::client::Client;
 use lore::connection::Error;
 use lore::places::Places;
 use lore::protocol::frame::Hello;
-use lore::protocol::{Args, Code, ErrorBody};
+use lore::protocol::{Args, Code, ErrorBody, Reply};
 
 use output::Output;
 
@@ -198,6 +198,11 @@ impl Caller {
 
     /// The reply as JSON text.
     fn call(&mut self, name: &str, args: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        Ok(self.reply(name, args)?.json)
+    }
+
+    /// The reply, with what is said beside it.
+    fn reply(&mut self, name: &str, args: Vec<u8>) -> Result<Reply, Failure> {
         Ok(self.client.call(name, &Args::Json(args))?)
     }
 }

@@ -12,6 +12,8 @@ mod json;
 mod lenient;
 pub mod log;
 mod nearest;
+mod raw;
+mod reply;
 pub mod sessions;
 pub mod status;
 pub mod steps;
@@ -23,6 +25,8 @@ pub use error::{Code, ErrorBody};
 pub use id::{AsOf, IdError, Position, SessionId};
 pub use json::{DEPTH_MAX, VALUES_MAX, within_limits};
 pub use nearest::{nearest, several_nearest};
+pub use raw::{RawJson, RawObject};
+pub use reply::{Meta, Reply};
 
 /// The version of the compact protocol that this library speaks.
 pub const PROTOCOL_VERSION: u64 = 1;

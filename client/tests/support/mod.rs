@@ -75,8 +75,12 @@ impl Peer {
     }
 
     pub fn answer(&mut self, id: u64, json: &str) {
+        self.answer_with(id, json, None);
+    }
+
+    pub fn answer_with(&mut self, id: u64, json: &str, meta: Option<&str>) {
         let mut out = Vec::new();
-        frame::encode_answer(&mut out, id, json.as_bytes());
+        frame::encode_answer(&mut out, id, json.as_bytes(), meta.map(str::as_bytes));
         self.stream.write_all(&out).unwrap();
     }
 

@@ -297,7 +297,13 @@ fn recycle(out: &mut Vec<u8>) {
 fn put_answer(out: &mut Vec<u8>, seat: &Seat, finished: Finished) -> usize {
     seat.has_finished_a_call();
     match &finished.answer {
-        Ok(json) => frame::encode_answer(out, finished.id, json),
+        Ok(reply) => {
+            // A meta is numbers and texts: it encodes.
+            let meta = reply.meta.as_ref();
+            let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
+            let json = reply.json.get().as_bytes();
+            frame::encode_answer(out, finished.id, json, meta.as_deref());
+        }
         Err(refusal) => frame::encode_error(out, Some(finished.id), &refusal.to_body()),
     }
     finished.bytes

@@ -12,6 +12,8 @@ mod listener;
 mod mcp;
 mod operations;
 pub mod reference;
+#[cfg(test)]
+mod trial;
 
 pub use dispatch::Dispatch;
 pub use frames::Door;

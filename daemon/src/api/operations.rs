@@ -12,6 +12,8 @@ pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(||
         steps::operations::OPERATIONS,
         sessions::operations::OPERATIONS,
         audit::OPERATIONS,
+        #[cfg(test)]
+        super::trial::OPERATIONS,
     ]
     .into_iter()
     .flatten()

@@ -16,6 +16,10 @@ pub fn markdown() -> String {
          Made from the operation table by `UPDATE_DOCS=1 cargo test -p tests --test docs`; a test \
          holds this page to it. Every operation is called the same way through every door: \
          `lore call NAME JSON`, a frame, an MCP tool.\n\n\
+         Some replies keep the shape of the source that they come from; for those `position`, \
+         `durable`, `project`, `warnings` and a list's `total` are beside the reply: in `_meta` \
+         over MCP and from `lore call`, in `meta` of a frame. A reply that is a list is wrapped in an \
+         object as structured content, since MCP wants one there.\n\n\
          | operation | access | what it does |\n| --- | --- | --- |\n",
     );
     for operation in TABLE.values() {
@@ -79,6 +83,13 @@ fn fields(page: &mut String, title: &str, schema: &Map<String, Value>) {
 }
 
 fn gather(schema: &Map<String, Value>, prefix: &str, rows: &mut Vec<(String, String, String)>) {
+    // A reply may be a list itself.
+    if let (true, Some(items)) = (
+        prefix.is_empty(),
+        schema.get("items").and_then(Value::as_object),
+    ) {
+        return gather(items, "[].", rows);
+    }
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
     };

@@ -171,7 +171,7 @@ impl Home {
     pub fn call(&self, name: &str, json: &str) -> serde_json::Value {
         let args = Args::Json(json.as_bytes().to_vec());
         let reply = self.connect().call(name, &args).expect("the call is good");
-        serde_json::from_slice(&reply).expect("a reply is JSON")
+        serde_json::from_slice(&reply.json).expect("a reply is JSON")
     }
 
     /// Makes the sessions `bench-0`, `bench-1` and so on.

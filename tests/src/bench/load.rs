@@ -176,12 +176,12 @@ impl Peer for Lored {
         for _ in bodies {
             match self.receive() {
                 ServerFrame::Answer {
-                    outcome: Ok(json), ..
+                    outcome: Ok(reply), ..
                 } => {
                     assert!(
-                        (self.is_good)(&json),
+                        (self.is_good)(&reply.json),
                         "unexpected answer: {}",
-                        String::from_utf8_lossy(&json)
+                        String::from_utf8_lossy(&reply.json)
                     );
                 }
                 other => panic!("no answer: {other:?}"),

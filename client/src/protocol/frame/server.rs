@@ -1,7 +1,7 @@
 //! Frames that the daemon sends: its Welcome, answers, stream items and errors.
 
-use super::super::ErrorBody;
 use super::super::cbor::{self, Reader};
+use super::super::{ErrorBody, Reply};
 use super::{
     BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX, ENVELOPE_DEPTH_MAX, FRAME_BYTES_MAX, FrameError,
     HELLO_MS_MAX, framed,
@@ -57,8 +57,8 @@ pub enum ServerFrame {
     Answer {
         /// Of the call.
         id: u64,
-        /// The reply as JSON, or why there is none.
-        outcome: Result<Vec<u8>, ErrorBody>,
+        /// The reply, or why there is none.
+        outcome: Result<Reply, ErrorBody>,
     },
     /// One item of a call that streams.
     Item {
@@ -77,12 +77,13 @@ pub enum ServerFrame {
 /// When the bytes are none of [`ServerFrame`].
 pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
     let mut reader = Reader::new(body);
-    let (mut id, mut ok, mut error, mut item) = (None, None, None, None);
+    let (mut id, mut ok, mut meta, mut error, mut item) = (None, None, None, None, None);
     let mut welcome = PartialWelcome::default();
     for _ in 0..reader.map()? {
         match reader.text()?.ok_or(FrameError::NotAMap)? {
             "id" => id = Some(unsigned(&mut reader, "id")?),
             "ok" => ok = Some(json(&mut reader, "ok")?),
+            "meta" => meta = Some(json(&mut reader, "meta")?),
             "error" => error = Some(ErrorBody::from_json(json(&mut reader, "error")?)),
             "item" => item = Some(json(&mut reader, "item")?),
             name => welcome.field(&mut reader, name)?,
@@ -91,7 +92,10 @@ pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
     match (id, ok, error, item) {
         (Some(id), Some(ok), None, None) => Ok(ServerFrame::Answer {
             id,
-            outcome: Ok(ok.to_vec()),
+            outcome: Ok(Reply {
+                json: ok.to_vec(),
+                meta: meta.map(<[u8]>::to_vec),
+            }),
         }),
         (Some(id), None, Some(error), None) => Ok(ServerFrame::Answer {
             id,
@@ -212,16 +216,20 @@ pub fn encode_welcome(out: &mut Vec<u8>, welcome: &Welcome) {
     });
 }
 
-/// Appends an answer whose reply is this JSON.
-pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8]) {
-    // 32 bytes hold everything around the reply, so a large one is copied once.
-    out.reserve(json.len() + 32);
+/// Appends an answer whose reply is this JSON, with what is said beside it.
+pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]>) {
+    // 48 bytes hold everything around the reply, so a large one is copied once.
+    out.reserve(json.len() + meta.map_or(0, <[u8]>::len) + 48);
     framed(out, |out| {
-        cbor::put_map(out, 2);
+        cbor::put_map(out, 2 + usize::from(meta.is_some()));
         cbor::put_text(out, "id");
         cbor::put_unsigned(out, id);
         cbor::put_text(out, "ok");
         cbor::put_bytes(out, json);
+        if let Some(meta) = meta {
+            cbor::put_text(out, "meta");
+            cbor::put_bytes(out, meta);
+        }
     });
 }
 

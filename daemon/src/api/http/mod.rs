@@ -19,7 +19,7 @@ use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use lore::protocol::{Code, ErrorBody};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -31,7 +31,7 @@ use tokio::time::timeout;
 use super::frames::{Door, busy};
 use super::limits::{Paid, SMALL_BYTES};
 use super::listener::Seat;
-use super::mcp::{Fault, Server, anonymous, check};
+use super::mcp::{Fault, Payload, Server, anonymous, unload};
 
 /// Where MCP is.
 const PATH: &str = "/mcp";
@@ -79,9 +79,8 @@ impl Service {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
-        let mcp = self.mcp(door, uid);
         let service = service_fn(|request| async {
-            let answer = answer(door, &mcp, request).await;
+            let answer = self.answer(door, uid, request).await;
             seat.has_finished_a_call();
             Ok::<_, Infallible>(answer)
         });
@@ -103,45 +102,61 @@ impl Service {
         ended.map_err(io::Error::other)
     }
 
-    fn mcp(&self, door: &Door, uid: u32) -> Mcp {
+    async fn answer(&self, door: &Door, uid: u32, request: Request<Incoming>) -> Answer {
+        if request.uri().path() != PATH {
+            let path: String = request.uri().path().chars().take(64).collect();
+            let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
+                .hint(format!("MCP is at {PATH}."));
+            return refusal(StatusCode::NOT_FOUND, &body);
+        }
+        let (head, body) = request.into_parts();
+        // With this header a peer sends its body only when it is read.
+        let is_asked_for = head.headers.contains_key(EXPECT);
+        let read = read(door, is_asked_for, body);
+        let (mut body, _paid) = match timeout(door.limits.frame(), read).await {
+            Ok(Ok(read)) => read,
+            Ok(Err(refused)) => return refused,
+            Err(_) => {
+                let message = format!(
+                    "the body did not arrive within {} ms",
+                    door.limits.frame_ms_max
+                );
+                let body = ErrorBody::new(Code::Timeout, message);
+                return refusal(StatusCode::REQUEST_TIMEOUT, &body);
+            }
+        };
+        let payload = match head.method {
+            Method::POST => match unload(&mut body) {
+                Ok(payload) => payload,
+                Err(fault) => return broken(&fault),
+            },
+            _ => None,
+        };
+        let request = Request::from_parts(head, Full::new(Bytes::from(body)));
+        let answer = self.mcp(door, uid, payload.clone()).handle(request).await;
+        match payload {
+            Some(payload) => complete(&payload, answer).await,
+            None => answer,
+        }
+    }
+
+    /// A service for one request.
+    fn mcp(&self, door: &Door, uid: u32, payload: Option<Arc<Payload>>) -> Mcp {
         let (dispatch, budget) = (door.dispatch.clone(), door.budget.clone());
         let server = move || {
-            let caller = anonymous(uid);
-            Ok(Server::new(dispatch.clone(), budget.clone(), caller, None))
+            let server = Server::new(dispatch.clone(), budget.clone(), anonymous(uid), None);
+            Ok(server.with_payload(payload.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), self.config.clone())
     }
 }
 
-async fn answer(door: &Door, mcp: &Mcp, request: Request<Incoming>) -> Answer {
-    if request.uri().path() != PATH {
-        let path: String = request.uri().path().chars().take(64).collect();
-        let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
-            .hint(format!("MCP is at {PATH}."));
-        return refusal(StatusCode::NOT_FOUND, &body);
-    }
-    let (head, body) = request.into_parts();
-    // With this header a peer sends its body only when it is read.
-    let is_asked_for = head.headers.contains_key(EXPECT);
-    let read = read(door, is_asked_for, body);
-    let (body, _paid) = match timeout(door.limits.frame(), read).await {
-        Ok(Ok(read)) => read,
-        Ok(Err(refused)) => return refused,
-        Err(_) => {
-            let message = format!(
-                "the body did not arrive within {} ms",
-                door.limits.frame_ms_max
-            );
-            let body = ErrorBody::new(Code::Timeout, message);
-            return refusal(StatusCode::REQUEST_TIMEOUT, &body);
-        }
-    };
-    let is_post = head.method == hyper::Method::POST;
-    if let (true, Err(fault)) = (is_post, check(&body)) {
-        return broken(&fault);
-    }
-    mcp.handle(Request::from_parts(head, Full::new(Bytes::from(body))))
-        .await
+/// rmcp's answer to a call, with the reply in it.
+async fn complete(payload: &Payload, answer: Answer) -> Answer {
+    let (head, body) = answer.into_parts();
+    let Ok(body) = body.collect().await;
+    let body = payload.complete(body.to_bytes().into());
+    Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
 }
 
 /// Reads a body, growing with what has arrived. Of one that is refused the rest is skipped: a peer

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::api::Limits;
+use crate::api::mcp::tests::payload::{ODD, contents, odd_call};
 use crate::api::mcp::tests::{House, call, initialize, modern};
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
@@ -112,6 +113,22 @@ async fn the_newest_era_calls() {
     let headers_of = headers("tools/call", "record_step");
     let reply = post(&house, "/mcp", &headers_of, &refused.to_string()).await;
     assert_eq!(reply.json()["error"]["code"], -32020, "{}", reply.body);
+}
+
+/// Arguments and replies pass as they were written, with what is said beside them.
+#[tokio::test]
+async fn payloads_pass_as_written() {
+    let house = House::open(Limits::default());
+    let reply = post(&house, "/mcp", HOST, &odd_call("trial_echo")).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let object = format!(r#"{{"object":{ODD}}}"#);
+    assert_eq!(contents(&reply.body), (object.clone(), object));
+    assert_eq!(reply.json()["result"]["_meta"]["position"], 7);
+    let reply = post(&house, "/mcp", HOST, &odd_call("trial_list")).await;
+    let list = format!("[{ODD}]");
+    let wrapped = format!(r#"{{"items":{list}}}"#);
+    assert_eq!(contents(&reply.body), (list, wrapped));
+    assert_eq!(reply.json()["result"]["_meta"]["total"], 1);
 }
 
 /// Another path, host, origin or method is refused, each with its status.

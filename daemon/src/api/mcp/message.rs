@@ -4,6 +4,7 @@
 //! to the operation, which alone knows what they are.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use lore::protocol::{Code, ErrorBody, within_limits};
 use rmcp::model::{
@@ -15,21 +16,21 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id::{id_in, id_of};
+use super::payload::Payload;
 
 /// The most that a message may hold besides the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
+/// What a call has that says nothing of arguments.
+const NO_ARGUMENTS: &[u8] = b"{}";
+
 /// What a line is.
 #[derive(Debug)]
 pub enum Message {
-    /// For rmcp; a call's arguments are in its extensions, as [`Arguments`].
+    /// For rmcp; what a call carries past it is in the extensions, as an `Arc` of [`Payload`].
     Forward(Box<ClientJsonRpcMessage>),
     /// Nothing: a blank line, or an answer to a question that was never asked.
     Nothing,
 }
-
-/// The arguments of a call as JSON text.
-#[derive(Clone, Debug)]
-pub struct Arguments(pub Vec<u8>);
 
 /// What is wrong with a line.
 #[derive(Debug)]
@@ -116,11 +117,12 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
                 Some(Range { start, end }) => {
                     line.truncate(end);
                     line.drain(..start);
-                    Arguments(line)
+                    line
                 }
-                None => Arguments(b"{}".to_vec()),
+                None => NO_ARGUMENTS.to_vec(),
             };
-            request.extensions_mut().insert(arguments);
+            let payload = Arc::new(Payload::new(arguments));
+            request.extensions_mut().insert(payload);
             let request = ClientRequest::CallToolRequest(*request);
             Ok(Message::Forward(Box::new(ClientJsonRpcMessage::request(
                 request, id,
@@ -129,12 +131,31 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
     }
 }
 
-/// Whether a line, or an HTTP body, could be read.
+/// Whether a line could be read.
 ///
 /// # Errors
 /// [`Fault`], for the sender.
 pub fn check(line: &[u8]) -> Result<(), Fault> {
     parse(line).map(drop)
+}
+
+/// Takes the arguments out of a call, in a body that rmcp reads by itself.
+///
+/// # Errors
+/// [`Fault`], for the sender.
+pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Payload>>, Fault> {
+    let arguments = match parse(body)? {
+        Parsed::Nothing | Parsed::Other(_) => return Ok(None),
+        Parsed::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
+        Parsed::Call(_, _, Some(Range { start, end })) => {
+            let rest = body.split_off(end);
+            let arguments = body.split_off(start);
+            body.extend(NO_ARGUMENTS);
+            body.extend(rest);
+            arguments
+        }
+    };
+    Ok(Some(Arc::new(Payload::new(arguments))))
 }
 
 enum Parsed {
@@ -397,6 +418,28 @@ mod tests {
             read(line.as_bytes().to_vec()),
             Ok(Message::Forward(_))
         ));
+    }
+
+    /// The envelope is whole without the arguments, and these are as they were written.
+    #[test]
+    fn arguments_are_taken_out_of_a_body() {
+        let arguments = r#"{ "a":1.10,"b":[1E400,"é"] }"#;
+        let body = |arguments: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"\u0061rguments":{arguments},"name":"n"}},"id":1}}"#
+            )
+        };
+        let mut unloaded = body(arguments).into_bytes();
+        let payload = unload(&mut unloaded).unwrap().unwrap();
+        assert_eq!(unloaded, body("{}").as_bytes());
+        assert_eq!(payload.take_arguments().unwrap(), arguments.as_bytes());
+        let mut none = body("null").into_bytes();
+        let payload = unload(&mut none).unwrap().unwrap();
+        assert_eq!(none, body("null").as_bytes());
+        assert_eq!(payload.take_arguments().unwrap(), b"{}");
+        let mut ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
+        assert!(unload(&mut ping).unwrap().is_none());
+        assert!(unload(&mut b"{".to_vec()).is_err());
     }
 
     #[test]

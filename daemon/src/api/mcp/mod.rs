@@ -4,6 +4,7 @@ mod flights;
 mod id;
 mod lines;
 mod message;
+mod payload;
 mod server;
 #[cfg(test)]
 pub mod tests;
@@ -13,7 +14,8 @@ mod transport;
 use std::io;
 use std::sync::Arc;
 
-pub use message::{Fault, check};
+pub use message::{Fault, check, unload};
+pub use payload::Payload;
 use rmcp::service::serve_directly;
 pub use server::Server;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};

@@ -12,22 +12,23 @@ use rmcp::model::{
     CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
     ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::flights::Flight;
-use super::message::{Arguments, protocol_error};
+use super::message::protocol_error;
+use super::payload::{Content, Payload};
 use super::tools::{self, TOOLS};
 use crate::api::dispatch::{Dispatch, unknown};
 use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
 use crate::error::Refusal;
 use crate::log::{Actor, Hash};
-use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX};
+use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX, Operation, Reply};
 
 /// The longest label of a client, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
@@ -47,6 +48,8 @@ pub struct Server {
     budget: Budget,
     caller: Caller,
     bridge: Option<String>,
+    /// Of the one call that this server is for, when requests do not bring theirs.
+    payload: Option<Arc<Payload>>,
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
 }
@@ -60,8 +63,16 @@ impl Server {
             budget,
             caller,
             bridge,
+            payload: None,
             client: Mutex::default(),
         }
+    }
+
+    /// The same for one call alone, which has this payload.
+    #[must_use]
+    pub fn with_payload(mut self, payload: Option<Arc<Payload>>) -> Self {
+        self.payload = payload;
+        self
     }
 
     /// Who calls, as far as the connection and the request say.
@@ -131,15 +142,17 @@ fn key_of(bridge: &str, id: &RequestId) -> String {
     }
 }
 
-fn replied(json: Vec<u8>) -> Result<CallToolResult, Refusal> {
-    let broken = |error: &dyn std::fmt::Display| {
-        Refusal::new(Code::Internal, format!("the reply cannot be read: {error}"))
-    };
-    let text = String::from_utf8(json).map_err(|error| broken(&error))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| broken(&error))?;
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(value);
-    Ok(result)
+/// The result of a call; its content is left in the payload.
+fn replied(operation: &Operation, reply: Reply, payload: &Payload) -> CallToolResult {
+    payload.leave(Content {
+        json: reply.json,
+        wrapped_as: operation.wrapped_as,
+    });
+    let mut result = CallToolResult::success(Vec::new());
+    if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {
+        result.meta = Some(MetaObject(meta));
+    }
+    result
 }
 
 fn refused(body: &ErrorBody) -> CallToolResult {
@@ -204,16 +217,17 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        mut cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = TABLE.get(request.name.as_ref()) else {
             let refusal = unknown(&request.name).to_body();
             return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
         };
-        let args = match (cx.extensions.remove::<Arguments>(), request.arguments) {
-            (Some(Arguments(json)), _) => Args::Json(json),
-            (None, arguments) => Args::Value(Value::Object(arguments.unwrap_or_default())),
+        let carried = cx.extensions.get::<Arc<Payload>>().cloned();
+        let Some(payload) = carried.or_else(|| self.payload.clone()) else {
+            return Err(ErrorData::internal_error("a call has a payload", None));
         };
+        let args = Args::Json(payload.take_arguments().unwrap_or_default());
         let caller = self.caller_of(&cx, operation.access);
         let flight = cx.extensions.get::<Arc<Flight>>().cloned();
         let call = self.call(operation.name, caller, args, flight.as_deref());
@@ -234,10 +248,11 @@ impl ServerHandler for Server {
                 "the call failed inside the daemon",
             ))
         });
-        let result = answer.and_then(replied);
-        Ok(result
-            .unwrap_or_else(|refusal| refused(&refusal.to_body()))
-            .into())
+        let result = match answer {
+            Ok(reply) => replied(operation, reply, &payload),
+            Err(refusal) => refused(&refusal.to_body()),
+        };
+        Ok(result.into())
     }
 
     async fn on_custom_request(

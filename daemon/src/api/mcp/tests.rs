@@ -1,6 +1,8 @@
 //! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+pub mod payload;
+
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,12 +3,15 @@
 use std::sync::{Arc, LazyLock};
 
 use lore::protocol::ErrorBody;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::api::operations::TABLE;
 use crate::operation::{Access, Operation};
+
+/// Where a tool says how many characters of a result a host should show whole.
+const RESULT_CHARS_MAX: &str = "anthropic/maxResultSizeChars";
 
 /// Every operation, by name.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool).collect());
@@ -21,20 +24,25 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 
 fn tool(operation: &Operation) -> Tool {
     let reads = operation.access == Access::Read;
-    // Nothing that is recorded is ever changed, and a repeated write is recorded again.
+    // A repeated write is recorded again.
     let annotations = ToolAnnotations::new()
         .read_only(reads)
-        .destructive(false)
+        .destructive(operation.is_destructive)
         .idempotent(reads)
         .open_world(false);
-    Tool::new(
+    let mut tool = Tool::new(
         operation.name,
         operation.sentence,
         Arc::new(unnamed((operation.input)())),
     )
     .with_title(operation.title)
     .with_raw_output_schema(Arc::new(output(operation)))
-    .with_annotations(annotations)
+    .with_annotations(annotations);
+    if let Some(chars) = operation.result_chars_max {
+        let meta = Map::from_iter([(RESULT_CHARS_MAX.to_owned(), json!(chars))]);
+        tool.meta = Some(MetaObject(meta));
+    }
+    tool
 }
 
 /// The reply, or a refusal: some clients check structured content against the schema even when the
@@ -44,9 +52,23 @@ fn output(operation: &Operation) -> JsonObject {
     schema.insert("type".to_owned(), json!("object"));
     schema.insert(
         "anyOf".to_owned(),
-        json!([unnamed((operation.output)()), REFUSAL.clone()]),
+        json!([reply(operation), REFUSAL.clone()]),
     );
     schema
+}
+
+/// The reply as structured content has it: an object.
+fn reply(operation: &Operation) -> JsonObject {
+    let reply = unnamed((operation.output)());
+    let Some(name) = operation.wrapped_as else {
+        return reply;
+    };
+    let wrapped = [
+        ("type".to_owned(), json!("object")),
+        ("properties".to_owned(), json!({ name: reply })),
+        ("required".to_owned(), json!([name])),
+    ];
+    Map::from_iter(wrapped)
 }
 
 static REFUSAL: LazyLock<JsonObject> = LazyLock::new(|| {
@@ -150,7 +172,12 @@ mod tests {
                     hints.idempotent_hint,
                     hints.open_world_hint
                 ),
-                (Some(reads), Some(false), Some(reads), Some(false)),
+                (
+                    Some(reads),
+                    Some(operation.is_destructive),
+                    Some(reads),
+                    Some(false)
+                ),
                 "{name}"
             );
             let output = tool.output_schema.clone().unwrap_or_default();

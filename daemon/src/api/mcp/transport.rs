@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::flights::{Flight, Flights};
 use super::lines::{Line, LineReader, ReadError};
 use super::message::{self, Fault, Message};
+use super::payload::Payload;
 use crate::api::frames::Door;
 use crate::api::limits::{Limits, Paid};
 
@@ -30,6 +31,13 @@ pub struct Answer {
     pub flight: Option<Arc<Flight>>,
 }
 
+/// A request that rmcp has and did not answer yet.
+struct Flying {
+    flight: Arc<Flight>,
+    /// Of a call.
+    payload: Option<Arc<Payload>>,
+}
+
 /// Reads messages for rmcp and queues its answers.
 pub struct Lines<R> {
     reader: R,
@@ -37,7 +45,7 @@ pub struct Lines<R> {
     door: Door,
     answers: mpsc::Sender<Answer>,
     flights: Flights,
-    flying: HashMap<RequestId, Arc<Flight>>,
+    flying: HashMap<RequestId, Flying>,
     /// Set when answers cannot be written any more.
     gone: CancellationToken,
     /// An answer of the transport itself that waits for room in the queue.
@@ -68,7 +76,10 @@ impl<R> Lines<R> {
     }
 
     fn refuse(&mut self, fault: &Fault) {
-        self.waiting = encode(&fault.to_answer()).map(|line| Answer { line, flight: None });
+        self.waiting = encode(&fault.to_answer()).map(|mut line| {
+            line.push(b'\n');
+            Answer { line, flight: None }
+        });
     }
 
     /// What a line is for rmcp; what is wrong with it is left waiting to be answered.
@@ -109,8 +120,11 @@ impl<R> Lines<R> {
                     });
                 }
                 let flight = self.flights.begin(bytes, paid);
-                request.request.extensions_mut().insert(Arc::clone(&flight));
-                self.flying.insert(request.id.clone(), flight);
+                let extensions = request.request.extensions_mut();
+                extensions.insert(Arc::clone(&flight));
+                let payload = extensions.get::<Arc<Payload>>().cloned();
+                let flying = Flying { flight, payload };
+                self.flying.insert(request.id.clone(), flying);
             }
             JsonRpcMessage::Notification(notification) => {
                 // rmcp answers no request that was cancelled; it lands when its handler ends.
@@ -171,13 +185,20 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let flight = id.and_then(|id| self.flying.remove(id));
+        let (flight, payload) = match id.and_then(|id| self.flying.remove(id)) {
+            Some(Flying { flight, payload }) => (Some(flight), payload),
+            None => (None, None),
+        };
         let answers = self.answers.clone();
         async move {
-            let Some(line) = encode(&message) else {
+            let Some(mut line) = encode(&message) else {
                 return Err(io::ErrorKind::InvalidData.into());
             };
             drop(message);
+            if let Some(payload) = payload {
+                line = payload.complete(line);
+            }
+            line.push(b'\n');
             answers
                 .send(Answer { line, flight })
                 .await
@@ -226,14 +247,11 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
     }
 }
 
-/// A message as a line.
+/// A message as a line without its break.
 fn encode(message: &ServerJsonRpcMessage) -> Option<Vec<u8>> {
     let mut line = Vec::with_capacity(512);
     match serde_json::to_writer(&mut line, message) {
-        Ok(()) => {
-            line.push(b'\n');
-            Some(line)
-        }
+        Ok(()) => Some(line),
         Err(error) => {
             tracing::error!(%error, "an answer does not encode");
             None

@@ -4,34 +4,33 @@
 //! it reads or writes. From that line come the compact call, the MCP tool, `lore call`, and the
 //! generated docs/operations.md.
 
+mod caller;
+
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt;
-use lore::protocol::{Args, AsOf, Position};
+use lore::protocol::{Args, AsOf, Meta, Position};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cache::Cache;
 use crate::clock::{Micros, parse_time};
 use crate::engine::{Command, DataFolder, Engine, Fold, KeyClaim, Outcome, Published, Write};
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Hash};
 use crate::store::Blobs;
+
+pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 
 /// How long `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
-/// The longest idempotency key, in bytes.
-pub const KEY_BYTES_MAX: usize = 256;
-/// The longest agent name, in bytes.
-pub const AGENT_BYTES_MAX: usize = 128;
-
 /// Whether an operation can change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -61,62 +60,6 @@ pub struct Context {
     pub clients: AtomicU64,
 }
 
-/// Who calls, as the connection knows it.
-#[derive(Clone, Debug, Default)]
-pub struct Caller {
-    /// Uid from the socket; agent and program as they named themselves.
-    pub actor: Arc<Actor>,
-    /// The project of its working directory.
-    pub project: Option<String>,
-    /// The session named when it connected.
-    pub session: Option<String>,
-    /// How much this connection may write; without one, as much as it likes.
-    pub quota: Option<Arc<Quota>>,
-    /// The idempotency key of a write that names none: the bridge's, so that a line sent again
-    /// after a reconnect is not recorded twice.
-    pub default_key: Option<String>,
-}
-
-/// How many writes a connection may make in any second.
-#[derive(Debug)]
-pub struct Quota {
-    per_second_max: u32,
-    /// When the current second began, and the writes in it.
-    second: Mutex<(Instant, u32)>,
-}
-
-impl Quota {
-    /// A quota of so many writes a second.
-    #[must_use]
-    pub fn new(per_second_max: u32) -> Self {
-        Self {
-            per_second_max,
-            second: Mutex::new((Instant::now(), 0)),
-        }
-    }
-
-    /// Takes one write from it.
-    ///
-    /// # Errors
-    /// `RATE_LIMITED` when this second's are used up.
-    pub fn take(&self) -> Result<(), Refusal> {
-        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
-        if second.0.elapsed() >= Duration::from_secs(1) {
-            *second = (Instant::now(), 0);
-        }
-        if second.1 == self.per_second_max {
-            let max = self.per_second_max;
-            return Err(Refusal::new(
-                Code::RateLimited,
-                format!("a connection may write {max} times a second"),
-            )
-            .hint("Wait a second; nothing was recorded."));
-        }
-        second.1 += 1;
-        Ok(())
-    }
-}
-
 /// A capability.
 pub trait Op: 'static {
     /// Arguments on the wire.
@@ -131,6 +74,18 @@ pub trait Op: 'static {
     const SENTENCE: &'static str;
     /// Whether it can change anything.
     const ACCESS: Access;
+    /// Whether it can take away what is there.
+    const IS_DESTRUCTIVE: bool = false;
+    /// The name under which a reply that is a list stands where only an object may: in MCP's
+    /// structured content.
+    const WRAPPED_AS: Option<&'static str> = None;
+    /// How many characters of its reply an MCP host should show whole; absent: as many as it likes.
+    const RESULT_CHARS_MAX: Option<u64> = None;
+
+    /// What is said beside a reply whose shape its source fixes; others say it themselves.
+    fn meta(_reply: &Self::Reply) -> Option<Meta> {
+        None
+    }
 
     /// Does it.
     fn call(
@@ -140,8 +95,17 @@ pub trait Op: 'static {
     ) -> impl Future<Output = Result<Self::Reply, Refusal>> + Send;
 }
 
-/// The answer to a call: the reply as JSON.
-pub type Answer = Result<Vec<u8>, Refusal>;
+/// The reply of a call, for any door.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The reply as JSON.
+    pub json: Box<RawValue>,
+    /// What is said beside it.
+    pub meta: Option<Meta>,
+}
+
+/// The answer to a call.
+pub type Answer = Result<Reply, Refusal>;
 
 type Handle = fn(Arc<Context>, Caller, Args) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
 
@@ -156,6 +120,12 @@ pub struct Operation {
     pub sentence: &'static str,
     /// Whether it can change anything.
     pub access: Access,
+    /// Whether it can take away what is there.
+    pub is_destructive: bool,
+    /// The name of a reply that is a list, where only an object may stand.
+    pub wrapped_as: Option<&'static str>,
+    /// How many characters of its reply an MCP host should show whole.
+    pub result_chars_max: Option<u64>,
     /// JSON Schema of the arguments: an object without references.
     pub input: fn() -> Map<String, Value>,
     /// JSON Schema of the reply.
@@ -172,18 +142,23 @@ impl Operation {
             title: O::TITLE,
             sentence: O::SENTENCE,
             access: O::ACCESS,
+            is_destructive: O::IS_DESTRUCTIVE,
+            wrapped_as: O::WRAPPED_AS,
+            result_chars_max: O::RESULT_CHARS_MAX,
             input: schema_of::<O::Args>,
             output: schema_of::<O::Reply>,
             handle: |cx, caller, args| {
                 Box::pin(async move {
                     let args: O::Args = args.read()?;
                     let reply = O::call(cx, caller, args).await?;
-                    serde_json::to_vec(&reply).map_err(|error| {
+                    let meta = O::meta(&reply);
+                    let json = serde_json::value::to_raw_value(&reply).map_err(|error| {
                         Refusal::new(
                             Code::Internal,
                             format!("the reply does not encode: {error}"),
                         )
-                    })
+                    })?;
+                    Ok(Reply { json, meta })
                 })
             },
         }
@@ -235,80 +210,6 @@ fn schema_of<T: JsonSchema>() -> Map<String, Value> {
         }
         _ => Map::new(),
     }
-}
-
-impl Caller {
-    /// This caller under the agent name that a call gives.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` when the name is too long.
-    pub fn acting_as(mut self, agent: Option<&str>) -> Result<Self, Refusal> {
-        if let Some(agent) = agent {
-            check_agent(agent)?;
-            let actor = Actor {
-                agent: agent.to_owned(),
-                ..(*self.actor).clone()
-            };
-            self.actor = Arc::new(actor);
-        }
-        Ok(self)
-    }
-
-    /// Claims the idempotency key of a write: the one given, else the connection's.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` when the key is empty or too long.
-    pub fn claim<A: Serialize>(
-        &self,
-        operation: &str,
-        args: &A,
-        key: Option<&str>,
-    ) -> Result<Option<KeyClaim>, Refusal> {
-        let Some(key) = key.or(self.default_key.as_deref()) else {
-            return Ok(None);
-        };
-        if key.is_empty() || key.len() > KEY_BYTES_MAX {
-            return Err(Refusal::invalid(format!(
-                "an idempotency key has 1 to {KEY_BYTES_MAX} bytes; this one has {}",
-                key.len()
-            ))
-            .hint("Use for example a UUID, or leave `key` out."));
-        }
-        let body = canonical_hash(operation, args)?;
-        Ok(Some(KeyClaim::new(key, &self.actor, body)))
-    }
-}
-
-/// Refuses agent names that are too long or hold control characters.
-///
-/// # Errors
-/// `INVALID_INPUT`.
-pub fn check_agent(agent: &str) -> Result<(), Refusal> {
-    if agent.len() > AGENT_BYTES_MAX || agent.chars().any(char::is_control) {
-        return Err(Refusal::invalid(format!(
-            "an agent's name has at most {AGENT_BYTES_MAX} bytes and no control characters"
-        )));
-    }
-    Ok(())
-}
-
-/// SHA-256 of the operation's name and its arguments as canonical JSON (keys sorted), without
-/// `key`, `agent` and `explain`: equal through every door.
-fn canonical_hash<A: Serialize>(operation: &str, args: &A) -> Result<Hash, Refusal> {
-    let mut value = serde_json::to_value(args).map_err(|error| {
-        Refusal::new(
-            Code::Internal,
-            format!("the arguments do not encode: {error}"),
-        )
-    })?;
-    if let Value::Object(map) = &mut value {
-        for without in ["key", "agent", "explain"] {
-            map.shift_remove(without);
-        }
-    }
-    value.sort_all_objects();
-    let text = format!("{operation}\n{value}");
-    Ok(Hash::of(text.as_bytes()))
 }
 
 impl Context {

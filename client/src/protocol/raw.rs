@@ -1,0 +1,261 @@
+//! JSON that passes through as text: no tree is made of it, and every digit stays.
+
+use std::fmt;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::within_limits;
+
+/// An argument that is a JSON object of any size, as the text it was written in: digits, order of
+/// keys, escapes and blanks.
+///
+/// It is JSON for certain, but no more: keys may stand twice, and an escape may be half of a
+/// surrogate pair. An object written inside of a text is taken as that text. From a CBOR map, whose
+/// numbers have no text, it is the compact JSON of that map.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawObject(String);
+
+impl RawObject {
+    /// Takes a text that is one JSON object within the limits of arguments; blanks around it go.
+    ///
+    /// # Errors
+    /// A sentence that names what the text is instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim_matches([' ', '\t', '\n', '\r']);
+        if !text.starts_with('{') {
+            return Err(format!("{} is no object", beginning(text)));
+        }
+        within_limits(text.as_bytes()).map_err(|refusal| refusal.message)?;
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => Ok(Self(raw.get().to_owned())),
+            Err(error) => Err(format!("{} is no object: {error}", beginning(text))),
+        }
+    }
+
+    /// The text: it begins with `{` and ends with `}`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Default for RawObject {
+    /// The object without members.
+    fn default() -> Self {
+        Self("{}".to_owned())
+    }
+}
+
+impl fmt::Debug for RawObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(f, "RawObject", self.as_str())
+    }
+}
+
+impl Serialize for RawObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(&self.0)
+            .map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let text = match raw.get().as_bytes().first() {
+            Some(b'{') => return Ok(Self(Box::<str>::from(raw).into_string())),
+            Some(b'"') => serde_json::from_str::<String>(raw.get()).map_err(D::Error::custom)?,
+            Some(b'[') => return Err(D::Error::custom("a list is no object")),
+            _ => raw.get().to_owned(),
+        };
+        Self::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RawObject {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RawObject".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "object" })
+    }
+}
+
+/// JSON in a reply, spliced in as it is: what was stored as JSON text is given back without being
+/// parsed.
+#[derive(Clone)]
+pub struct RawJson(Box<RawValue>);
+
+impl RawJson {
+    /// JSON from its text, which is looked through once.
+    ///
+    /// # Errors
+    /// When it is not one JSON value, with where.
+    pub fn parse(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(Self)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl PartialEq for RawJson {
+    /// Whether the texts are equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug(f, "RawJson", self.as_str())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for RawJson {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RawJson".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "description": "any JSON value" })
+    }
+}
+
+/// Shows the beginning alone: a text may be megabytes long.
+fn debug(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+    let shown: String = text.chars().take(100).collect();
+    write!(f, "{name}({} bytes: {shown:?})", text.len())
+}
+
+/// The beginning of a text, to show in a sentence.
+fn beginning(text: &str) -> String {
+    format!("{:?}", text.chars().take(40).collect::<String>())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Args;
+    use super::*;
+
+    const ODD: &str =
+        r#"{ "z":1.10,"a" : [1E400,-0, 12345678901234567890123456789],"e":"\u00e9\/","a":{} }"#;
+
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Arguments {
+        object: RawObject,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        more: Option<RawObject>,
+    }
+
+    fn read(json: &str) -> Result<Arguments, String> {
+        let read = Args::Json(json.as_bytes().to_vec()).read::<Arguments>();
+        read.map_err(|error| error.message)
+    }
+
+    #[test]
+    fn an_object_stays_as_it_was_written() {
+        let direct = read(&format!(r#"{{"object":  {ODD} ,"more":null}}"#)).unwrap();
+        assert_eq!((direct.object.as_str(), direct.more), (ODD, None));
+        let text = serde_json::to_string(&format!("\n {ODD}\t")).unwrap();
+        let inside = read(&format!(r#"{{"more":{text},"object":{{}}}}"#)).unwrap();
+        assert_eq!(inside.more.unwrap().into_string(), ODD);
+        assert_eq!(inside.object, RawObject::default());
+    }
+
+    #[test]
+    fn a_map_of_cbor_is_its_compact_json() {
+        let value: Value = serde_json::from_str(r#"{"b": 1.10, "a": [null, "\n"]}"#).unwrap();
+        let args = json!({"object": value, "more": "{\"n\": -0}"});
+        let read: Arguments = Args::Value(args).read().unwrap();
+        assert_eq!(read.object.as_str(), r#"{"b":1.10,"a":[null,"\n"]}"#);
+        assert_eq!(read.more.unwrap().as_str(), r#"{"n": -0}"#);
+    }
+
+    #[test]
+    fn what_is_no_object_is_named() {
+        for (json, said) in [
+            ("[1]", "a list is no object"),
+            ("1.10", "\"1.10\" is no object"),
+            ("null", "\"null\" is no object"),
+            (r#""plan""#, "\"plan\" is no object"),
+            (r#"" [1]""#, "\"[1]\" is no object"),
+            (r#""{\"a\":}""#, "is no object: expected value"),
+            (r#""{} {}""#, "is no object: trailing characters"),
+        ] {
+            let error = read(&format!(r#"{{"object":{json}}}"#)).unwrap_err();
+            assert!(error.contains(said), "{json}: {error}");
+        }
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        let error = read(&json!({ "object": deep }).to_string()).unwrap_err();
+        assert!(error.contains("nested deeper than 128"), "{error}");
+        assert!(
+            read(r#"{"object":{"a":}}"#)
+                .unwrap_err()
+                .contains("not JSON")
+        );
+        assert!(RawObject::parse("").is_err());
+    }
+
+    #[test]
+    fn raw_texts_are_written_as_they_are() {
+        let written = Arguments {
+            object: RawObject::parse(ODD).unwrap(),
+            more: None,
+        };
+        let text = serde_json::to_string(&written).unwrap();
+        assert_eq!(text, format!(r#"{{"object":{ODD}}}"#));
+        let spliced = json!([1]).to_string() + " ";
+        let raw = [
+            RawJson::parse(spliced).unwrap(),
+            RawJson::parse(ODD.to_owned()).unwrap(),
+        ];
+        assert_eq!(serde_json::to_string(&raw).unwrap(), format!("[[1],{ODD}]"));
+        assert!(RawJson::parse("{".to_owned()).is_err());
+        assert!(
+            format!(
+                "{:?}",
+                RawJson::parse(format!("\"{}\"", "x".repeat(1000))).unwrap()
+            )
+            .len()
+                < 200
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! What a call carries past rmcp as text: its arguments on the way in, its reply on the way out.
+//!
+//! rmcp would make trees of both. The operation alone knows what its arguments are, and its reply
+//! is JSON already; so rmcp gets a call without arguments and gives a result without content, and
+//! both are megabytes lighter.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// The payload of one call.
+#[derive(Debug, Default)]
+pub struct Payload {
+    arguments: Mutex<Option<Vec<u8>>>,
+    content: Mutex<Option<Content>>,
+}
+
+/// A reply as the content of a tool's result.
+#[derive(Debug)]
+pub struct Content {
+    /// The reply.
+    pub json: Box<RawValue>,
+    /// The name that it gets in structured content, if that may not be the reply itself.
+    pub wrapped_as: Option<&'static str>,
+}
+
+impl Payload {
+    /// Of a call with these arguments, which are JSON.
+    #[must_use]
+    pub fn new(arguments: Vec<u8>) -> Self {
+        Self {
+            arguments: Mutex::new(Some(arguments)),
+            content: Mutex::default(),
+        }
+    }
+
+    /// The arguments, once.
+    pub fn take_arguments(&self) -> Option<Vec<u8>> {
+        let mut arguments = self
+            .arguments
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        arguments.take()
+    }
+
+    /// Leaves the reply for [`Payload::complete`].
+    pub fn leave(&self, content: Content) {
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
+    }
+
+    /// rmcp's answer, with the reply in it if one was left.
+    #[must_use]
+    pub fn complete(&self, answer: Vec<u8>) -> Vec<u8> {
+        let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+        match content.take().and_then(|content| content.put_into(&answer)) {
+            Some(whole) => whole,
+            None => answer,
+        }
+    }
+}
+
+/// A response of JSON-RPC, but for its content.
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    jsonrpc: &'a RawValue,
+    #[serde(borrow)]
+    id: &'a RawValue,
+    result: Map<String, Value>,
+}
+
+impl Content {
+    /// The response with this as its content; `None` when it is no response.
+    fn put_into(&self, answer: &[u8]) -> Option<Vec<u8>> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            jsonrpc: &'a RawValue,
+            id: &'a RawValue,
+            result: WithContent<'a>,
+        }
+        let response: Response<'_> = serde_json::from_slice(answer).ok()?;
+        // Once as it is, once with its quotes escaped.
+        let mut whole = Vec::with_capacity(answer.len() + self.json.get().len() * 9 / 4 + 64);
+        let written = serde_json::to_writer(
+            &mut whole,
+            &Whole {
+                jsonrpc: response.jsonrpc,
+                id: response.id,
+                result: WithContent(&response.result, self),
+            },
+        );
+        written.ok().map(|()| whole)
+    }
+}
+
+/// A result whose empty `content` is replaced by the reply, as text and as structured content.
+struct WithContent<'a>(&'a Map<String, Value>, &'a Content);
+
+impl Serialize for WithContent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        let Self(result, content) = self;
+        let mut map = serializer.serialize_map(Some(result.len() + 1))?;
+        for (name, value) in *result {
+            if name != "content" {
+                map.serialize_entry(name, value)?;
+                continue;
+            }
+            let text = Text {
+                r#type: "text",
+                text: content.json.get(),
+            };
+            map.serialize_entry(name, &[text])?;
+            map.serialize_entry("structuredContent", &Structured(content))?;
+        }
+        map.end()
+    }
+}
+
+struct Structured<'a>(&'a Content);
+
+impl Serialize for Structured<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(Content { json, wrapped_as }) = self;
+        match wrapped_as {
+            None => json.serialize(serializer),
+            Some(name) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry(name, json)?;
+                map.end()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const EMPTY: &str = r#"{"jsonrpc":"2.0","id":"a\n","result":{"resultType":"complete","content":[],"isError":false,"_meta":{"position":7}}}"#;
+
+    fn completed(answer: &str, json: &str, wrapped_as: Option<&'static str>) -> String {
+        let payload = Payload::default();
+        payload.leave(Content {
+            json: RawValue::from_string(json.to_owned()).unwrap(),
+            wrapped_as,
+        });
+        String::from_utf8(payload.complete(answer.as_bytes().to_vec())).unwrap()
+    }
+
+    /// The reply stands in the answer as text and as it is, each digit kept, where rmcp would have
+    /// put them.
+    #[test]
+    fn a_reply_is_put_in_as_it_is() {
+        let wanted = |structured: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":"a\n","result":{{"resultType":"complete","content":[{{"type":"text","text":"[{{\"n\":1.10}},1E400]"}}],"structuredContent":{structured},"isError":false,"_meta":{{"position":7}}}}}}"#
+            )
+        };
+        let json = r#"[{"n":1.10},1E400]"#;
+        assert_eq!(completed(EMPTY, json, None), wanted(json));
+        let wrapped = r#"{"list":[{"n":1.10},1E400]}"#;
+        assert_eq!(completed(EMPTY, json, Some("list")), wanted(wrapped));
+    }
+
+    /// Answers without a result stay as they are, and so do those to which no reply was left.
+    #[test]
+    fn other_answers_stay() {
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;
+        assert_eq!(completed(error, "{}", None), error);
+        let payload = Payload::new(b"{}".to_vec());
+        assert_eq!(payload.complete(EMPTY.into()), EMPTY.as_bytes());
+        assert_eq!(payload.take_arguments().unwrap(), b"{}");
+        assert_eq!(payload.take_arguments(), None);
+    }
+}

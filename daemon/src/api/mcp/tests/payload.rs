@@ -1,0 +1,146 @@
+//! What calls carry: arguments and replies pass every door as they were written, and what is said
+//! beside a reply stands where each door has room for it.
+
+use lore::protocol::frame::ServerFrame;
+use tokio::io::AsyncReadExt;
+
+use super::*;
+
+/// Numbers that no tree of numbers keeps, an order that is not sorted, escapes and blanks.
+pub const ODD: &str =
+    r#"{ "z":1.10,"a":[1E400, -0,{"n":12345678901234567890123456789}],"e":"\u00e9\/" }"#;
+
+/// A call of a trial operation with that object, byte for byte.
+pub fn odd_call(name: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{{"object":{ODD}}}}}}}"#
+    )
+}
+
+/// The texts of `content` and of `structuredContent` in an answer, as they stand there.
+pub fn contents(answer: &str) -> (String, String) {
+    let (_, text) = answer
+        .split_once(r#""content":[{"type":"text","text":"#)
+        .unwrap();
+    let (text, rest) = text.split_once(r#"}],"structuredContent":"#).unwrap();
+    let (structured, _) = rest.split_once(r#","isError":false"#).unwrap();
+    (serde_json::from_str(text).unwrap(), structured.to_owned())
+}
+
+/// Through frames: the reply as it is, and beside it what is said of it.
+#[tokio::test]
+async fn frames_carry_bytes_and_meta() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    let mut out = Vec::new();
+    let hello = frame::Hello {
+        client: "t/1".to_owned(),
+        ..frame::Hello::default()
+    };
+    frame::encode_hello(&mut out, &hello);
+    let object = format!(r#"{{"object":{ODD}}}"#);
+    let inside = json!({ "object": ODD });
+    for (id, name, args) in [
+        (1, "trial_echo", Args::Json(object.clone().into_bytes())),
+        (2, "trial_echo", Args::Value(inside)),
+        (3, "trial_list", Args::Json(object.clone().into_bytes())),
+        (4, "status", Args::Json(b"{}".to_vec())),
+    ] {
+        frame::encode_call(&mut out, id, name, &args);
+    }
+    peer.write.write_all(&out).await.unwrap();
+    let mut answers = std::collections::BTreeMap::new();
+    while answers.len() < 4 {
+        let mut length = [0; 4];
+        peer.read.read_exact(&mut length).await.unwrap();
+        let mut body = vec![0; u32::from_be_bytes(length) as usize];
+        peer.read.read_exact(&mut body).await.unwrap();
+        if let ServerFrame::Answer { id, outcome } = frame::decode_server(&body).unwrap() {
+            let reply = outcome.unwrap();
+            let text = |bytes| String::from_utf8(bytes).unwrap();
+            answers.insert(id, (text(reply.json), reply.meta.map(text)));
+        }
+    }
+    let meta = r#"{"position":7,"durable":true,"warnings":["beside"]}"#;
+    let echoed = (object, Some(meta.to_owned()));
+    assert_eq!((&answers[&1], &answers[&2]), (&echoed, &echoed));
+    let meta = r#"{"position":7,"durable":true,"total":1}"#;
+    assert_eq!(answers[&3], (format!("[{ODD}]"), Some(meta.to_owned())));
+    assert_eq!(answers[&4].1, None);
+}
+
+/// Through MCP lines: the text is the reply, structured content is an object, and `_meta` says what
+/// is said beside it.
+#[tokio::test]
+async fn lines_carry_bytes_and_meta() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    peer.send(odd_call("trial_echo")).await;
+    let line = peer.line().await;
+    let object = format!(r#"{{"object":{ODD}}}"#);
+    assert_eq!(contents(&line), (object.clone(), object));
+    let meta = r#""_meta":{"position":7,"durable":true,"warnings":["beside"]}}}"#;
+    assert!(line.trim_end().ends_with(meta), "{line}");
+
+    peer.send(odd_call("trial_list")).await;
+    let line = peer.line().await;
+    let list = format!("[{ODD}]");
+    assert_eq!(
+        contents(&line),
+        (list.clone(), format!(r#"{{"items":{list}}}"#))
+    );
+    let answer: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(answer["result"]["_meta"]["total"], 1);
+
+    // The newest era marks its results, and that stays.
+    let modern = modern(call(2, "trial_echo", json!({"object": {"a": 1}})));
+    let answer = peer.ask(modern).await;
+    assert_eq!(answer["result"]["resultType"], "complete");
+    assert_eq!(answer["result"]["_meta"]["position"], 7, "{answer}");
+    assert_eq!(content(&answer)["object"]["a"], 1);
+    let refused = peer.call(3, "trial_echo", json!({"object": [1]})).await;
+    let refused = &refused["result"]["structuredContent"]["message"];
+    assert!(
+        refused.as_str().unwrap().contains("a list is no object"),
+        "{refused}"
+    );
+    let recorded = peer.call(4, "record_step", step("r")).await;
+    assert_eq!(recorded["result"].get("_meta"), None);
+}
+
+/// A tool whose reply is a list says what structured content makes of it, and one with a long
+/// reply asks that it be shown whole.
+#[test]
+fn tools_say_how_replies_come() {
+    let tool = |name: &str| serde_json::to_value(super::super::tools::find(name)).unwrap();
+    let listed = &tool("trial_list")["outputSchema"]["anyOf"][0];
+    assert_eq!(listed["type"], "object");
+    assert_eq!(listed["required"], json!(["items"]));
+    assert_eq!(listed["properties"]["items"]["type"], "array");
+    assert_eq!(tool("trial_list").get("_meta"), None);
+    let echo = tool("trial_echo");
+    assert_eq!(
+        echo["_meta"],
+        json!({"anthropic/maxResultSizeChars": 500_000})
+    );
+    assert_eq!(echo["annotations"]["destructiveHint"], true);
+    let input = &echo["inputSchema"]["properties"]["object"];
+    assert_eq!(input["type"], "object", "{input}");
+}
+
+/// Ten megabytes pass whole, in both directions.
+#[tokio::test]
+async fn large_payloads_pass() {
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    let entry = r#"{"text":"a \"quoted\" é","n":1.10},"#;
+    let entries = entry.repeat((10 << 20) / entry.len());
+    let object = format!(r#"{{"list":[{entries}0]}}"#);
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"trial_list","arguments":{{"object":{object}}}}}}}"#
+    );
+    peer.send(line).await;
+    let (text, structured) = contents(&peer.line().await);
+    assert!(text == format!("[{object}]"));
+    assert!(structured == format!(r#"{{"items":[{object}]}}"#));
+}
