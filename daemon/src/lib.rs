@@ -3,7 +3,8 @@
 //! In reading order:
 //! - [`daemon`]: from settings to a socket that answers; the seam for `main` and for tests
 //! - [`api`]: the doors on that socket, and the operation table that they share
-//! - [`operation`]: one line of that table, and what its handler gets
+//! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
+//!   read by its address
 //! - [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability
 //! - [`rooms`]: the sum of all rooms: what an event does to the rows
 //! - [`engine`]: the one writer, group commit, the last durable state
@@ -28,6 +29,7 @@ pub mod maintenance;
 pub mod operation;
 pub mod program;
 pub mod projects;
+pub mod resource;
 pub mod rooms;
 pub mod service;
 pub mod sessions;

@@ -20,6 +20,7 @@ const LINE: &[&str] = &[
     "state",
     "sessions",
     "projects",
+    "resource",
     "operation",
     "cache",
     "engine",

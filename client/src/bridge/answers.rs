@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::protocol::tools::{
-    INSTRUCTIONS, MCP_VERSION_INITIALIZE, MCP_VERSION_MODERN, MCP_VERSIONS, SERVER_NAME,
-    SERVER_TITLE, SERVER_VERSION,
+    HAS_RESOURCES, INSTRUCTIONS, MCP_VERSION_INITIALIZE, MCP_VERSION_MODERN, MCP_VERSIONS,
+    SERVER_NAME, SERVER_TITLE, SERVER_VERSION,
 };
 
 /// JSON-RPC's code for an error of the server that has no code of its own.
@@ -24,6 +24,8 @@ struct Response<'a, R> {
 
 #[derive(Serialize)]
 struct Capabilities {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Empty>,
     tools: Empty,
 }
 
@@ -65,7 +67,10 @@ struct DiscoverMeta {
     server_info: ServerInfo,
 }
 
-const CAPABILITIES: Capabilities = Capabilities { tools: Empty {} };
+const CAPABILITIES: Capabilities = Capabilities {
+    resources: if HAS_RESOURCES { Some(Empty {}) } else { None },
+    tools: Empty {},
+};
 const SERVER_INFO: ServerInfo = ServerInfo {
     name: SERVER_NAME,
     title: SERVER_TITLE,
@@ -215,7 +220,9 @@ mod tests {
         let answer = initialized("2025-06-18");
         assert_eq!(answer["id"], "a");
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
-        assert_eq!(answer["result"]["capabilities"], json!({"tools": {}}));
+        let capabilities = answer["result"]["capabilities"].as_object().unwrap();
+        assert_eq!(capabilities["tools"], json!({}));
+        assert_eq!(capabilities.contains_key("resources"), HAS_RESOURCES);
         assert_eq!(
             initialized("2026-07-28")["result"]["protocolVersion"],
             "2025-11-25"

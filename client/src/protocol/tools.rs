@@ -36,6 +36,9 @@ pub const READ_OPERATIONS: &[&str] = &[
     "verify_log",
 ];
 
+/// Whether there are MCP resources; declared only then.
+pub const HAS_RESOURCES: bool = false;
+
 /// When to use the server, for the model: at most 2048 characters, the most important first.
 pub const INSTRUCTIONS: &str = "\
 Durable memory shared by every agent on this machine. What one agent records, any other can use, \

@@ -1,24 +1,67 @@
-//! From a name and arguments to an answer.
+//! From a name and arguments to an answer, from an address to a text.
 
 use std::sync::Arc;
 
 use lore::protocol::{Args, nearest};
 
 use super::operations::TABLE;
+use super::resources::{Listed, RESOURCES, Resources};
 use crate::error::{Code, Refusal};
 use crate::operation::{Answer, Caller, Context};
+use crate::resource::Kind;
 
-/// Calls operations by name.
+/// Calls operations by name, and reads resources by address.
 #[derive(Clone)]
 pub struct Dispatch {
     context: Arc<Context>,
+    resources: Resources,
 }
 
 impl Dispatch {
     /// Calls into this context.
     #[must_use]
     pub fn new(context: Arc<Context>) -> Self {
-        Self { context }
+        Self {
+            context,
+            resources: Resources::new(RESOURCES),
+        }
+    }
+
+    /// The same with other resources, for tests of the doors.
+    #[must_use]
+    pub fn with_resources(mut self, kinds: &'static [Kind]) -> Self {
+        self.resources = Resources::new(kinds);
+        self
+    }
+
+    /// What can be read by address.
+    #[must_use]
+    pub const fn resources(&self) -> Resources {
+        self.resources
+    }
+
+    /// A page of all resources.
+    ///
+    /// # Errors
+    /// As [`Resources::list`].
+    pub async fn list_resources(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+    ) -> Result<Listed, Refusal> {
+        self.resources.list(&self.context, caller, cursor).await
+    }
+
+    /// The text of a resource, with its kind.
+    ///
+    /// # Errors
+    /// As [`Resources::read`].
+    pub async fn read_resource(
+        &self,
+        caller: &Caller,
+        address: &str,
+    ) -> Result<(&'static Kind, String), Refusal> {
+        self.resources.read(&self.context, caller, address).await
     }
 
     /// What the handlers share.

@@ -12,6 +12,7 @@ mod listener;
 mod mcp;
 mod operations;
 pub mod reference;
+mod resources;
 #[cfg(test)]
 mod trial;
 
@@ -21,3 +22,4 @@ pub use limits::{Budget, Limits};
 pub use listener::Doors;
 pub use mcp::check as check_mcp_line;
 pub use operations::TABLE;
+pub use resources::{RESOURCES, Resources};

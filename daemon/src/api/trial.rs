@@ -1,4 +1,5 @@
-//! Operations for tests of the doors alone: they give back what came, in every shape of a reply.
+//! Operations and resources for tests of the doors alone: replies in every shape, lists of several
+//! pages.
 
 use std::sync::Arc;
 
@@ -6,8 +7,9 @@ use lore::protocol::{Meta, Position, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Op, Operation};
+use crate::resource::{Entry, Kind, Page, Resource};
 
 /// The lines of the table.
 pub const OPERATIONS: &[Operation] = &[Operation::of::<Echo>(), Operation::of::<List>()];
@@ -93,4 +95,103 @@ impl Op for List {
 
 fn raw(object: RawObject) -> Result<RawJson, Refusal> {
     RawJson::parse(object.into_string()).map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// Kinds of resources: one of two pages, one that is empty, one of a single page.
+pub static KINDS: &[Kind] = &[
+    Kind::of::<Pages>(),
+    Kind::of::<Nothing>(),
+    Kind::of::<Notes>(),
+];
+
+/// Five things, three a page.
+pub struct Pages;
+
+impl Resource for Pages {
+    const TEMPLATE: &'static str = "lore://page/{id}";
+    const NAME: &'static str = "page";
+    const TITLE: &'static str = "Page";
+    const SENTENCE: &'static str = "One of five.";
+    const MIME: &'static str = "application/json";
+
+    async fn list(_: Arc<Context>, _: Caller, cursor: Option<String>) -> Result<Page, Refusal> {
+        let from: u32 = match cursor {
+            None => 1,
+            Some(cursor) => cursor
+                .parse()
+                .map_err(|_| Refusal::invalid(format!("no page {cursor}")))?,
+        };
+        let to = (from + 2).min(5);
+        let entries = (from..=to).map(|number| Entry {
+            id: format!("p-{number}"),
+            title: Some(format!("Number {number}")),
+            description: None,
+            bytes: Some(12),
+        });
+        Ok(Page {
+            entries: entries.collect(),
+            next: (to < 5).then(|| (to + 1).to_string()),
+        })
+    }
+
+    async fn read(_: Arc<Context>, caller: Caller, id: String) -> Result<String, Refusal> {
+        assert_ne!(id, "broken", "this one is there to fail");
+        match id.strip_prefix("p-") {
+            Some(number) => Ok(format!(
+                r#"{{"n":{number}.10,"by":"{}"}}"#,
+                caller.actor.agent
+            )),
+            None => Err(Refusal::new(
+                Code::CheckpointNotFound,
+                format!("there is no page {id}"),
+            )),
+        }
+    }
+}
+
+/// Nothing.
+pub struct Nothing;
+
+impl Resource for Nothing {
+    const TEMPLATE: &'static str = "lore://nothing/{id}";
+    const NAME: &'static str = "nothing";
+    const TITLE: &'static str = "Nothing";
+    const SENTENCE: &'static str = "None of these.";
+    const MIME: &'static str = "text/plain";
+
+    async fn list(_: Arc<Context>, _: Caller, _: Option<String>) -> Result<Page, Refusal> {
+        Ok(Page::default())
+    }
+
+    async fn read(_: Arc<Context>, _: Caller, id: String) -> Result<String, Refusal> {
+        Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
+    }
+}
+
+/// One thing whose address has two parts.
+pub struct Notes;
+
+impl Resource for Notes {
+    const TEMPLATE: &'static str = "lore://note/{folder}/{name}";
+    const NAME: &'static str = "note";
+    const TITLE: &'static str = "Note";
+    const SENTENCE: &'static str = "A note in a folder.";
+    const MIME: &'static str = "text/markdown";
+
+    async fn list(_: Arc<Context>, _: Caller, _: Option<String>) -> Result<Page, Refusal> {
+        let entry = Entry {
+            id: "a/b.md".to_owned(),
+            title: None,
+            description: Some("A note.".to_owned()),
+            bytes: None,
+        };
+        Ok(Page {
+            entries: vec![entry],
+            next: None,
+        })
+    }
+
+    async fn read(_: Arc<Context>, _: Caller, id: String) -> Result<String, Refusal> {
+        Ok(format!("# {id}"))
+    }
 }

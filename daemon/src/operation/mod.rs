@@ -172,29 +172,37 @@ impl Operation {
         if let (Access::Write, Some(quota)) = (self.access, &caller.quota) {
             quota.take()?;
         }
-        let answer = AssertUnwindSafe((self.handle)(cx, caller, args))
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| {
-                Err(Refusal::new(
-                    Code::Internal,
-                    format!(
-                        "`{}` failed inside the daemon; nothing else is affected",
-                        self.name
-                    ),
-                )
-                .hint("The daemon's log says where; please report it."))
-            });
-        if let Err(refusal) = &answer {
-            // Why nothing is written has been said when it began.
-            if refusal.is_fault() && refusal.code != Code::StorageUnavailable {
-                tracing::error!(operation = self.name, %refusal);
-            } else {
-                tracing::debug!(operation = self.name, %refusal);
-            }
-        }
-        answer
+        answered(self.name, (self.handle)(cx, caller, args)).await
     }
+}
+
+/// What a handler answers, even when it panics; our own faults are logged.
+///
+/// # Errors
+/// What the handler refuses; `INTERNAL` when it panics.
+pub async fn answered<T>(
+    name: &str,
+    handler: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let answer = AssertUnwindSafe(handler)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| {
+            Err(Refusal::new(
+                Code::Internal,
+                format!("`{name}` failed inside the daemon; nothing else is affected"),
+            )
+            .hint("The daemon's log says where; please report it."))
+        });
+    if let Err(refusal) = &answer {
+        // Why nothing is written has been said when it began.
+        if refusal.is_fault() && refusal.code != Code::StorageUnavailable {
+            tracing::error!(operation = name, %refusal);
+        } else {
+            tracing::debug!(operation = name, %refusal);
+        }
+    }
+    answer
 }
 
 fn schema_of<T: JsonSchema>() -> Map<String, Value> {

@@ -31,7 +31,7 @@ use tokio::time::timeout;
 use super::frames::{Door, busy};
 use super::limits::{Paid, SMALL_BYTES};
 use super::listener::Seat;
-use super::mcp::{Fault, Payload, Server, anonymous, unload};
+use super::mcp::{Fault, Parcel, Server, anonymous, unload};
 
 /// Where MCP is.
 const PATH: &str = "/mcp";
@@ -125,37 +125,37 @@ impl Service {
                 return refusal(StatusCode::REQUEST_TIMEOUT, &body);
             }
         };
-        let payload = match head.method {
+        let parcel = match head.method {
             Method::POST => match unload(&mut body) {
-                Ok(payload) => payload,
+                Ok(parcel) => parcel,
                 Err(fault) => return broken(&fault),
             },
             _ => None,
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
-        let answer = self.mcp(door, uid, payload.clone()).handle(request).await;
-        match payload {
-            Some(payload) => complete(&payload, answer).await,
+        let answer = self.mcp(door, uid, parcel.clone()).handle(request).await;
+        match parcel {
+            Some(parcel) => complete(&parcel, answer).await,
             None => answer,
         }
     }
 
     /// A service for one request.
-    fn mcp(&self, door: &Door, uid: u32, payload: Option<Arc<Payload>>) -> Mcp {
+    fn mcp(&self, door: &Door, uid: u32, parcel: Option<Arc<Parcel>>) -> Mcp {
         let (dispatch, budget) = (door.dispatch.clone(), door.budget.clone());
         let server = move || {
             let server = Server::new(dispatch.clone(), budget.clone(), anonymous(uid), None);
-            Ok(server.with_payload(payload.clone()))
+            Ok(server.with_parcel(parcel.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), self.config.clone())
     }
 }
 
 /// rmcp's answer to a call, with the reply in it.
-async fn complete(payload: &Payload, answer: Answer) -> Answer {
+async fn complete(parcel: &Parcel, answer: Answer) -> Answer {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
-    let body = payload.complete(body.to_bytes().into());
+    let body = parcel.complete(body.to_bytes().into());
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
 }
 

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::api::Limits;
-use crate::api::mcp::tests::payload::{ODD, contents, odd_call};
+use crate::api::mcp::tests::parcel::{ODD, contents, odd_call};
 use crate::api::mcp::tests::{House, call, initialize, modern};
+use crate::api::trial::KINDS;
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -117,7 +118,7 @@ async fn the_newest_era_calls() {
 
 /// Arguments and replies pass as they were written, with what is said beside them.
 #[tokio::test]
-async fn payloads_pass_as_written() {
+async fn parcels_pass_as_written() {
     let house = House::open(Limits::default());
     let reply = post(&house, "/mcp", HOST, &odd_call("trial_echo")).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
@@ -129,6 +130,33 @@ async fn payloads_pass_as_written() {
     let wrapped = format!(r#"{{"items":{list}}}"#);
     assert_eq!(contents(&reply.body), (list, wrapped));
     assert_eq!(reply.json()["result"]["_meta"]["total"], 1);
+}
+
+/// Resources are listed and read in both eras; what is not there has the code of its era.
+#[tokio::test]
+async fn resources_are_read() {
+    let house = House::with_resources(Limits::default(), KINDS);
+    let listed = r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
+    let reply = post(&house, "/mcp", HOST, listed).await.json();
+    assert_eq!(reply["result"]["nextCursor"], "page:4", "{reply}");
+    for (uri, legacy, newest) in [("lore://page/p-1", 0, 0), ("lore://page/x", -32002, -32602)] {
+        let request = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/read",
+            "params": {"uri": uri}});
+        let headers = format!(
+            "{HOST}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: {uri}\r\n"
+        );
+        let older = post(&house, "/mcp", HOST, &request.to_string()).await;
+        let newer = post(&house, "/mcp", &headers, &modern(request).to_string()).await;
+        for (reply, code) in [(older.json(), legacy), (newer.json(), newest)] {
+            assert_eq!(
+                reply["error"]["code"].as_i64().unwrap_or(0),
+                code,
+                "{reply}"
+            );
+            let text = &reply["result"]["contents"][0]["text"];
+            assert_eq!(text.is_string(), code == 0, "{reply}");
+        }
+    }
 }
 
 /// Another path, host, origin or method is refused, each with its status.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id::{id_in, id_of};
-use super::payload::Payload;
+use super::parcel::Parcel;
 
 /// The most that a message may hold besides the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
@@ -26,7 +26,7 @@ const NO_ARGUMENTS: &[u8] = b"{}";
 /// What a line is.
 #[derive(Debug)]
 pub enum Message {
-    /// For rmcp; what a call carries past it is in the extensions, as an `Arc` of [`Payload`].
+    /// For rmcp; what a call carries past it is in the extensions, as an `Arc` of [`Parcel`].
     Forward(Box<ClientJsonRpcMessage>),
     /// Nothing: a blank line, or an answer to a question that was never asked.
     Nothing,
@@ -121,8 +121,8 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
                 }
                 None => NO_ARGUMENTS.to_vec(),
             };
-            let payload = Arc::new(Payload::new(arguments));
-            request.extensions_mut().insert(payload);
+            let parcel = Arc::new(Parcel::new(arguments));
+            request.extensions_mut().insert(parcel);
             let request = ClientRequest::CallToolRequest(*request);
             Ok(Message::Forward(Box::new(ClientJsonRpcMessage::request(
                 request, id,
@@ -143,7 +143,7 @@ pub fn check(line: &[u8]) -> Result<(), Fault> {
 ///
 /// # Errors
 /// [`Fault`], for the sender.
-pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Payload>>, Fault> {
+pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Parcel>>, Fault> {
     let arguments = match parse(body)? {
         Parsed::Nothing | Parsed::Other(_) => return Ok(None),
         Parsed::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
@@ -155,7 +155,7 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Payload>>, Fault> {
             arguments
         }
     };
-    Ok(Some(Arc::new(Payload::new(arguments))))
+    Ok(Some(Arc::new(Parcel::new(arguments))))
 }
 
 enum Parsed {
@@ -430,13 +430,13 @@ mod tests {
             )
         };
         let mut unloaded = body(arguments).into_bytes();
-        let payload = unload(&mut unloaded).unwrap().unwrap();
+        let parcel = unload(&mut unloaded).unwrap().unwrap();
         assert_eq!(unloaded, body("{}").as_bytes());
-        assert_eq!(payload.take_arguments().unwrap(), arguments.as_bytes());
+        assert_eq!(parcel.take_arguments().unwrap(), arguments.as_bytes());
         let mut none = body("null").into_bytes();
-        let payload = unload(&mut none).unwrap().unwrap();
+        let parcel = unload(&mut none).unwrap().unwrap();
         assert_eq!(none, body("null").as_bytes());
-        assert_eq!(payload.take_arguments().unwrap(), b"{}");
+        assert_eq!(parcel.take_arguments().unwrap(), b"{}");
         let mut ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
         assert!(unload(&mut ping).unwrap().is_none());
         assert!(unload(&mut b"{".to_vec()).is_err());

@@ -4,7 +4,8 @@ mod flights;
 mod id;
 mod lines;
 mod message;
-mod payload;
+mod parcel;
+mod resources;
 mod server;
 #[cfg(test)]
 pub mod tests;
@@ -15,7 +16,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use message::{Fault, check, unload};
-pub use payload::Payload;
+pub use parcel::Parcel;
 use rmcp::service::serve_directly;
 pub use server::Server;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};

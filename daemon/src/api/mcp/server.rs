@@ -1,4 +1,4 @@
-//! What the server says and does, for rmcp: the operation table, and nothing else yet.
+//! What the server says and does, for rmcp: the operation table and the resource table.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -13,7 +13,8 @@ use rmcp::model::{
     Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
     ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
     ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, RequestId, ResourcesCapability, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -21,7 +22,8 @@ use serde_json::Value;
 
 use super::flights::Flight;
 use super::message::protocol_error;
-use super::payload::{Content, Payload};
+use super::parcel::{Content, Parcel};
+use super::resources;
 use super::tools::{self, TOOLS};
 use crate::api::dispatch::{Dispatch, unknown};
 use crate::api::limits::Budget;
@@ -42,6 +44,13 @@ const METHODS: [&str; 5] = [
     "tools/list",
 ];
 
+/// The same of resources, when there are any.
+const RESOURCE_METHODS: [&str; 3] = [
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+];
+
 /// One connection's server.
 pub struct Server {
     dispatch: Dispatch,
@@ -49,7 +58,7 @@ pub struct Server {
     caller: Caller,
     bridge: Option<String>,
     /// Of the one call that this server is for, when requests do not bring theirs.
-    payload: Option<Arc<Payload>>,
+    parcel: Option<Arc<Parcel>>,
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
 }
@@ -63,16 +72,20 @@ impl Server {
             budget,
             caller,
             bridge,
-            payload: None,
+            parcel: None,
             client: Mutex::default(),
         }
     }
 
-    /// The same for one call alone, which has this payload.
+    /// The same for one call alone, which has this parcel.
     #[must_use]
-    pub fn with_payload(mut self, payload: Option<Arc<Payload>>) -> Self {
-        self.payload = payload;
+    pub fn with_parcel(mut self, parcel: Option<Arc<Parcel>>) -> Self {
+        self.parcel = parcel;
         self
+    }
+
+    fn has_resources(&self) -> bool {
+        !self.dispatch.resources().kinds().is_empty()
     }
 
     /// Who calls, as far as the connection and the request say.
@@ -142,9 +155,9 @@ fn key_of(bridge: &str, id: &RequestId) -> String {
     }
 }
 
-/// The result of a call; its content is left in the payload.
-fn replied(operation: &Operation, reply: Reply, payload: &Payload) -> CallToolResult {
-    payload.leave(Content {
+/// The result of a call; its content is left in the parcel.
+fn replied(operation: &Operation, reply: Reply, parcel: &Parcel) -> CallToolResult {
+    parcel.leave(Content {
         json: reply.json,
         wrapped_as: operation.wrapped_as,
     });
@@ -166,12 +179,24 @@ fn refused(body: &ErrorBody) -> CallToolResult {
     result
 }
 
+/// What is asked for; what was cancelled ends here, and rmcp sends no answer to it.
+async fn unless_cancelled<T>(
+    cx: &RequestContext<RoleServer>,
+    asked: impl Future<Output = T>,
+) -> Result<T, ErrorData> {
+    tokio::select! {
+        answer = asked => Ok(answer),
+        () = cx.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+    }
+}
+
 /// What the server says about itself, under the newest revision that has an `initialize`.
-#[must_use]
-pub fn about() -> InitializeResult {
+fn about(has_resources: bool) -> InitializeResult {
     let server =
         Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
-    InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+    let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+    capabilities.resources = has_resources.then(ResourcesCapability::default);
+    InitializeResult::new(capabilities)
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
         .with_server_info(server)
         .with_instructions(said::INSTRUCTIONS)
@@ -179,7 +204,7 @@ pub fn about() -> InitializeResult {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        about()
+        about(self.has_resources())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -223,23 +248,17 @@ impl ServerHandler for Server {
             let refusal = unknown(&request.name).to_body();
             return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
         };
-        let carried = cx.extensions.get::<Arc<Payload>>().cloned();
-        let Some(payload) = carried.or_else(|| self.payload.clone()) else {
-            return Err(ErrorData::internal_error("a call has a payload", None));
+        let carried = cx.extensions.get::<Arc<Parcel>>().cloned();
+        let Some(parcel) = carried.or_else(|| self.parcel.clone()) else {
+            return Err(ErrorData::internal_error("a call has a parcel", None));
         };
-        let args = Args::Json(payload.take_arguments().unwrap_or_default());
+        let args = Args::Json(parcel.take_arguments().unwrap_or_default());
         let caller = self.caller_of(&cx, operation.access);
         let flight = cx.extensions.get::<Arc<Flight>>().cloned();
         let call = self.call(operation.name, caller, args, flight.as_deref());
         let call = AssertUnwindSafe(call).catch_unwind();
         let answer = match operation.access {
-            Access::Read => tokio::select! {
-                answer = call => answer,
-                // rmcp sends no answer to what was cancelled.
-                () = cx.ct.cancelled() => {
-                    return Err(ErrorData::internal_error("cancelled", None));
-                }
-            },
+            Access::Read => unless_cancelled(&cx, call).await?,
             Access::Write => call.await,
         };
         let answer = answer.unwrap_or_else(|_| {
@@ -249,10 +268,56 @@ impl ServerHandler for Server {
             ))
         });
         let result = match answer {
-            Ok(reply) => replied(operation, reply, &payload),
+            Ok(reply) => replied(operation, reply, &parcel),
             Err(refusal) => refused(&refusal.to_body()),
         };
         Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        if !self.has_resources() {
+            return Err(ErrorData::method_not_found::<ListResourcesRequestMethod>());
+        }
+        let caller = self.caller_of(&cx, Access::Read);
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = self.dispatch.list_resources(&caller, cursor.as_deref());
+        match unless_cancelled(&cx, listed).await? {
+            Ok(listed) => Ok(resources::page(listed)),
+            Err(refusal) => Err(resources::refused(&refusal, None)),
+        }
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        if !self.has_resources() {
+            return Err(ErrorData::method_not_found::<
+                ListResourceTemplatesRequestMethod,
+            >());
+        }
+        Ok(resources::templates(self.dispatch.resources()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if !self.has_resources() {
+            return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
+        }
+        let caller = self.caller_of(&cx, Access::Read);
+        let read = self.dispatch.read_resource(&caller, &request.uri);
+        match unless_cancelled(&cx, read).await? {
+            Ok((kind, text)) => Ok(resources::contents(kind, request.uri, text).into()),
+            Err(refusal) => Err(resources::refused(&refusal, Some(&request.uri))),
+        }
     }
 
     async fn on_custom_request(
@@ -261,7 +326,9 @@ impl ServerHandler for Server {
         _cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(64).collect();
-        if METHODS.contains(&method.as_str()) {
+        let is_known = METHODS.contains(&method.as_str())
+            || (self.has_resources() && RESOURCE_METHODS.contains(&method.as_str()));
+        if is_known {
             let message = format!("the params of `{method}` do not fit");
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -285,23 +352,5 @@ impl ServerHandler for Server {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _cx: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _cx: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<
-            ListResourceTemplatesRequestMethod,
-        >())
     }
 }

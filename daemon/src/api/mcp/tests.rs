@@ -1,7 +1,8 @@
 //! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-pub mod payload;
+pub mod parcel;
+mod resources;
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -19,11 +20,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
 use crate::api::listener::Seat;
-use crate::api::{Budget, Dispatch, Door, Doors, Limits};
+use crate::api::{Budget, Dispatch, Door, Doors, Limits, RESOURCES};
 use crate::config::Config;
 use crate::daemon::Daemon;
+use crate::resource::Kind;
 
-/// A store and its doors, on a socket of its own for each peer.
+/// A store and its doors, on a socket of its own for each peer; without resources, unless they are
+/// given.
 pub struct House {
     pub folder: tempfile::TempDir,
     pub door: Door,
@@ -32,6 +35,10 @@ pub struct House {
 
 impl House {
     pub fn open(limits: Limits) -> Self {
+        Self::with_resources(limits, &[])
+    }
+
+    pub fn with_resources(limits: Limits, kinds: &'static [Kind]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let places = Places {
             config: folder.path().join("lored.toml"),
@@ -41,7 +48,7 @@ impl House {
         };
         let daemon = Daemon::open(&Config::new(), &places).unwrap();
         let door = Door {
-            dispatch: Dispatch::new(Arc::clone(daemon.context())),
+            dispatch: Dispatch::new(Arc::clone(daemon.context())).with_resources(kinds),
             budget: Budget::new(limits.bytes_in_flight_total_max),
             limits: Arc::new(limits),
             stop: CancellationToken::new(),
@@ -576,7 +583,7 @@ async fn arguments_arrive_as_written() {
 /// The bytes of the two first answers, for the bridge, which gives them while the daemon starts.
 #[tokio::test]
 async fn first_answers_are_golden() {
-    let house = House::open(Limits::default());
+    let house = House::with_resources(Limits::default(), RESOURCES);
     let mut peer = house.peer().await;
     let golden = |text: &str| {
         let instructions = json!(said::INSTRUCTIONS).to_string();

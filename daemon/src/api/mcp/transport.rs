@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::flights::{Flight, Flights};
 use super::lines::{Line, LineReader, ReadError};
 use super::message::{self, Fault, Message};
-use super::payload::Payload;
+use super::parcel::Parcel;
 use crate::api::frames::Door;
 use crate::api::limits::{Limits, Paid};
 
@@ -35,7 +35,7 @@ pub struct Answer {
 struct Flying {
     flight: Arc<Flight>,
     /// Of a call.
-    payload: Option<Arc<Payload>>,
+    parcel: Option<Arc<Parcel>>,
 }
 
 /// Reads messages for rmcp and queues its answers.
@@ -122,8 +122,8 @@ impl<R> Lines<R> {
                 let flight = self.flights.begin(bytes, paid);
                 let extensions = request.request.extensions_mut();
                 extensions.insert(Arc::clone(&flight));
-                let payload = extensions.get::<Arc<Payload>>().cloned();
-                let flying = Flying { flight, payload };
+                let parcel = extensions.get::<Arc<Parcel>>().cloned();
+                let flying = Flying { flight, parcel };
                 self.flying.insert(request.id.clone(), flying);
             }
             JsonRpcMessage::Notification(notification) => {
@@ -185,8 +185,8 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let (flight, payload) = match id.and_then(|id| self.flying.remove(id)) {
-            Some(Flying { flight, payload }) => (Some(flight), payload),
+        let (flight, parcel) = match id.and_then(|id| self.flying.remove(id)) {
+            Some(Flying { flight, parcel }) => (Some(flight), parcel),
             None => (None, None),
         };
         let answers = self.answers.clone();
@@ -195,8 +195,8 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
                 return Err(io::ErrorKind::InvalidData.into());
             };
             drop(message);
-            if let Some(payload) = payload {
-                line = payload.complete(line);
+            if let Some(parcel) = parcel {
+                line = parcel.complete(line);
             }
             line.push(b'\n');
             answers

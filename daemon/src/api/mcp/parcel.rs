@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The payload of one call.
+/// The parcel of one call.
 #[derive(Debug, Default)]
-pub struct Payload {
+pub struct Parcel {
     arguments: Mutex<Option<Vec<u8>>>,
     content: Mutex<Option<Content>>,
 }
@@ -27,7 +27,7 @@ pub struct Content {
     pub wrapped_as: Option<&'static str>,
 }
 
-impl Payload {
+impl Parcel {
     /// Of a call with these arguments, which are JSON.
     #[must_use]
     pub fn new(arguments: Vec<u8>) -> Self {
@@ -46,7 +46,7 @@ impl Payload {
         arguments.take()
     }
 
-    /// Leaves the reply for [`Payload::complete`].
+    /// Leaves the reply for [`Parcel::complete`].
     pub fn leave(&self, content: Content) {
         *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
     }
@@ -148,12 +148,12 @@ mod tests {
     const EMPTY: &str = r#"{"jsonrpc":"2.0","id":"a\n","result":{"resultType":"complete","content":[],"isError":false,"_meta":{"position":7}}}"#;
 
     fn completed(answer: &str, json: &str, wrapped_as: Option<&'static str>) -> String {
-        let payload = Payload::default();
-        payload.leave(Content {
+        let parcel = Parcel::default();
+        parcel.leave(Content {
             json: RawValue::from_string(json.to_owned()).unwrap(),
             wrapped_as,
         });
-        String::from_utf8(payload.complete(answer.as_bytes().to_vec())).unwrap()
+        String::from_utf8(parcel.complete(answer.as_bytes().to_vec())).unwrap()
     }
 
     /// The reply stands in the answer as text and as it is, each digit kept, where rmcp would have
@@ -176,9 +176,9 @@ mod tests {
     fn other_answers_stay() {
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;
         assert_eq!(completed(error, "{}", None), error);
-        let payload = Payload::new(b"{}".to_vec());
-        assert_eq!(payload.complete(EMPTY.into()), EMPTY.as_bytes());
-        assert_eq!(payload.take_arguments().unwrap(), b"{}");
-        assert_eq!(payload.take_arguments(), None);
+        let parcel = Parcel::new(b"{}".to_vec());
+        assert_eq!(parcel.complete(EMPTY.into()), EMPTY.as_bytes());
+        assert_eq!(parcel.take_arguments().unwrap(), b"{}");
+        assert_eq!(parcel.take_arguments(), None);
     }
 }

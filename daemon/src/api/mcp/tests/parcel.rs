@@ -130,7 +130,7 @@ fn tools_say_how_replies_come() {
 
 /// Ten megabytes pass whole, in both directions.
 #[tokio::test]
-async fn large_payloads_pass() {
+async fn large_parcels_pass() {
     let house = House::open(Limits::default());
     let mut peer = house.peer().await;
     let entry = r#"{"text":"a \"quoted\" é","n":1.10},"#;

@@ -1,0 +1,208 @@
+//! The resource table: every room's kinds in one list, one list of all that is there, and from an
+//! address to a text.
+
+use std::sync::Arc;
+
+use crate::error::{Code, Refusal};
+use crate::operation::{Caller, Context};
+use crate::resource::{Entry, Kind, Page};
+
+/// Every kind, in the order in which they are listed.
+pub static RESOURCES: &[Kind] = &[];
+
+/// The longest address, in bytes.
+const ADDRESS_BYTES_MAX: usize = 1024;
+
+/// Kinds, and what they hold.
+#[derive(Clone, Copy)]
+pub struct Resources(&'static [Kind]);
+
+/// A page of everything.
+pub struct Listed {
+    /// Each with its kind.
+    pub entries: Vec<(&'static Kind, Entry)>,
+    /// Where the next page begins, if there may be one.
+    pub next: Option<String>,
+}
+
+impl Resources {
+    /// Of these kinds.
+    #[must_use]
+    pub const fn new(kinds: &'static [Kind]) -> Self {
+        Self(kinds)
+    }
+
+    /// The kinds.
+    #[must_use]
+    pub const fn kinds(&self) -> &'static [Kind] {
+        self.0
+    }
+
+    /// A page of everything: one kind after the other. A cursor is the name of a kind and its own
+    /// cursor behind a colon.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a cursor that is none, or what a kind refuses.
+    pub async fn list(
+        &self,
+        cx: &Arc<Context>,
+        caller: &Caller,
+        cursor: Option<&str>,
+    ) -> Result<Listed, Refusal> {
+        let (mut kinds, mut cursor) = match cursor {
+            None => (self.0, None),
+            Some(cursor) => self.from(cursor).ok_or_else(|| unknown_cursor(cursor))?,
+        };
+        while let Some((kind, after)) = kinds.split_first() {
+            let page = kind.list(Arc::clone(cx), caller.clone(), cursor.take());
+            let Page { entries, next } = page.await?;
+            let next = match (next, after.first()) {
+                (Some(next), _) => Some(format!("{}:{next}", kind.name)),
+                (None, Some(after)) => Some(format!("{}:", after.name)),
+                (None, None) => None,
+            };
+            // Of a kind that has nothing no page is shown.
+            if !entries.is_empty() || after.is_empty() {
+                let entries = entries.into_iter().map(|entry| (kind, entry)).collect();
+                return Ok(Listed { entries, next });
+            }
+            kinds = after;
+        }
+        Ok(Listed {
+            entries: Vec::new(),
+            next: None,
+        })
+    }
+
+    /// The kinds from which a list goes on, and the first one's own cursor.
+    fn from(&self, cursor: &str) -> Option<(&'static [Kind], Option<String>)> {
+        let (name, own) = cursor.split_once(':')?;
+        let at = self.0.iter().position(|kind| kind.name == name)?;
+        let own = (!own.is_empty()).then(|| own.to_owned());
+        Some((self.0.get(at..)?, own))
+    }
+
+    /// The text at an address, with its kind.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for what is no address, `NOT_FOUND` when no kind has it, or what its kind
+    /// refuses.
+    pub async fn read(
+        &self,
+        cx: &Arc<Context>,
+        caller: &Caller,
+        address: &str,
+    ) -> Result<(&'static Kind, String), Refusal> {
+        check(address)?;
+        let found = self.0.iter().find_map(|kind| {
+            let id = address.strip_prefix(kind.prefix())?;
+            (!id.is_empty()).then_some((kind, id))
+        });
+        let Some((kind, id)) = found else {
+            return Err(self.unknown_address(address));
+        };
+        let text = kind.read(Arc::clone(cx), caller.clone(), id.to_owned());
+        Ok((kind, text.await?))
+    }
+
+    fn unknown_address(&self, address: &str) -> Refusal {
+        let templates: Vec<&str> = self.0.iter().map(|kind| kind.template).collect();
+        Refusal::new(Code::NotFound, format!("there is nothing at {address}"))
+            .hint(format!("Addresses are {}.", templates.join(", ")))
+    }
+}
+
+/// Whether this is an address at all: a scheme, then characters that stand for themselves.
+fn check(address: &str) -> Result<(), Refusal> {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+    };
+    let is_rest = |rest: &str| {
+        rest.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~/:@".contains(&byte))
+    };
+    let is_address = address.len() <= ADDRESS_BYTES_MAX
+        && address
+            .split_once("://")
+            .is_some_and(|(scheme, rest)| is_scheme(scheme) && is_rest(rest));
+    if is_address {
+        return Ok(());
+    }
+    let shown: String = address.chars().take(100).collect();
+    Err(
+        Refusal::invalid(format!("{shown:?} is no address of a resource")).hint(format!(
+            "An address has at most {ADDRESS_BYTES_MAX} letters, digits and -._~/:@ and begins as in \
+             lore://"
+        )),
+    )
+}
+
+fn unknown_cursor(cursor: &str) -> Refusal {
+    let shown: String = cursor.chars().take(100).collect();
+    Refusal::invalid(format!("there is no page {shown:?}"))
+        .hint("Give `nextCursor` as it came, or no `cursor` for the first page.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is no address is refused before any room sees it.
+    #[test]
+    fn addresses_are_checked() {
+        for good in [
+            "lore://checkpoint/c-1",
+            "test://x",
+            "lore://project/a/b.md",
+            "a+b://",
+        ] {
+            assert!(check(good).is_ok(), "{good}");
+        }
+        let long = format!("lore://{}", "x".repeat(ADDRESS_BYTES_MAX));
+        for wrong in [
+            "",
+            "lore",
+            "lore:/x",
+            "://x",
+            "1ore://x",
+            "lore://a b",
+            "lore://a\n",
+            "lore://a%20b",
+            "lore://a?b",
+            "lore://ä",
+            &long,
+        ] {
+            let refusal = check(wrong).err();
+            assert_eq!(
+                refusal.map(|refusal| refusal.code),
+                Some(Code::InvalidInput),
+                "{wrong}"
+            );
+        }
+    }
+
+    /// A kind's addresses and name can be told apart from those of the others.
+    #[test]
+    fn kinds_are_distinct() {
+        for (at, kind) in RESOURCES.iter().enumerate() {
+            assert!(check(kind.prefix()).is_ok(), "{}", kind.template);
+            assert!(kind.prefix().ends_with('/') && kind.prefix().starts_with("lore://"));
+            assert!(
+                !kind.name.is_empty() && !kind.name.contains(':'),
+                "{}",
+                kind.name
+            );
+            for other in RESOURCES.iter().skip(at + 1) {
+                assert_ne!(kind.name, other.name);
+                assert!(
+                    !other.prefix().starts_with(kind.prefix()),
+                    "{}",
+                    other.template
+                );
+            }
+        }
+    }
+}
