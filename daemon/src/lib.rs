@@ -10,6 +10,7 @@
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
+//! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
 //! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`]: shared by all
 //!
@@ -19,6 +20,7 @@
 pub mod api;
 pub mod audit;
 pub mod cache;
+pub mod canonical;
 pub mod clock;
 pub mod config;
 pub mod daemon;

@@ -27,6 +27,7 @@ const LINE: &[&str] = &[
     "error",
     "log",
     "store",
+    "canonical",
     "clock",
 ];
 

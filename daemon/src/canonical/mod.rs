@@ -1,0 +1,92 @@
+//! Canonical JSON of an object: one text for all the ways to write the same object.
+//!
+//! Keys and strings are RFC 8785's: keys in the order of their UTF-16 code units, no white space,
+//! nothing escaped but quotes, backslashes and control characters. Numbers stay as they were
+//! written, digit by digit, where that RFC would round them: `1`, `1.0` and `1e0` are three texts.
+//!
+//! The text is read once and copied in spans; no tree is built. What is already canonical costs
+//! one scan and few copies.
+
+mod malformed;
+mod order;
+mod reader;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+pub use malformed::{Malformed, Place};
+pub use order::key_order;
+
+/// The deepest nesting of arrays and objects, the outermost object included.
+pub const DEPTH_MAX: usize = 128;
+
+/// An object in its canonical form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Canonical {
+    /// The canonical JSON.
+    pub text: String,
+    /// Its top-level keys, in the text's order.
+    pub entries: Vec<Entry>,
+}
+
+/// One top-level key of a canonical object; ranges are bytes of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key, unescaped.
+    pub key: String,
+    /// Key and value as they stand in the text: `"key":value`, without a comma.
+    pub member: Range<usize>,
+    /// The value alone.
+    pub value: Range<usize>,
+}
+
+impl Canonical {
+    /// The canonical form of a JSON object.
+    ///
+    /// ```
+    /// use lored::canonical::Canonical;
+    ///
+    /// let canonical = Canonical::of(r#"{ "b": 1.0, "a\u0062": "\/" }"#).unwrap();
+    /// assert_eq!(canonical.text, r#"{"ab":"/","b":1.0}"#);
+    /// assert_eq!(canonical.value("b"), Some("1.0"));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Malformed`] says where the text is no JSON object, or one without a canonical form: two
+    /// equal keys in one object, half a surrogate pair, nesting beyond [`DEPTH_MAX`].
+    pub fn of(json: &str) -> Result<Self, Malformed> {
+        reader::read(json)
+    }
+
+    /// The same of bytes that may not be text.
+    ///
+    /// # Errors
+    /// As [`Canonical::of`], and for bytes that are not UTF-8.
+    pub fn of_bytes(json: &[u8]) -> Result<Self, Malformed> {
+        match str::from_utf8(json) {
+            Ok(json) => Self::of(json),
+            Err(error) => Err(Malformed::NotUtf8 {
+                at: Place::of(json, error.valid_up_to()),
+            }),
+        }
+    }
+
+    /// The canonical JSON of a top-level key's value.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&str> {
+        let found = self
+            .entries
+            .binary_search_by(|entry| key_order(&entry.key, key))
+            .ok()?;
+        self.value_of(self.entries.get(found)?)
+    }
+
+    /// The canonical JSON of an entry's value; `None` when the entry belongs to another object.
+    #[must_use]
+    pub fn value_of(&self, entry: &Entry) -> Option<&str> {
+        self.text.get(entry.value.clone())
+    }
+}
