@@ -17,6 +17,7 @@ const LINE: &[&str] = &[
     "rooms",
     "audit",
     "steps",
+    "checkpoints",
     "state",
     "sessions",
     "projects",

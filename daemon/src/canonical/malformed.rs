@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::DEPTH_MAX;
 
+/// The longest part of a text that a message shows, in characters.
+const SHOWN_MAX: usize = 200;
+
 /// Where in the text something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -142,5 +145,13 @@ impl fmt::Display for Found {
             Self::Character(character) => write!(f, "{character:?}"),
             Self::End => f.write_str("the end of the text"),
         }
+    }
+}
+
+/// The beginning of a text that is too long for a message.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+        None => text.to_owned(),
     }
 }

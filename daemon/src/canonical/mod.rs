@@ -7,6 +7,7 @@
 //! The text is read once and copied in spans; no tree is built. What is already canonical costs
 //! one scan and few copies.
 
+mod cursor;
 mod malformed;
 mod order;
 mod reader;
@@ -81,12 +82,14 @@ impl Canonical {
             .entries
             .binary_search_by(|entry| key_order(&entry.key, key))
             .ok()?;
-        self.value_of(self.entries.get(found)?)
+        self.text.get(self.entries.get(found)?.value.clone())
     }
 
-    /// The canonical JSON of an entry's value; `None` when the entry belongs to another object.
-    #[must_use]
-    pub fn value_of(&self, entry: &Entry) -> Option<&str> {
-        self.text.get(entry.value.clone())
+    /// Top-level keys, unescaped, with the canonical JSON of their values; in the text's order.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
+        let value = |entry: &Entry| self.text.get(entry.value.clone()).unwrap_or_default();
+        self.entries
+            .iter()
+            .map(move |entry| (entry.key.as_str(), value(entry)))
     }
 }

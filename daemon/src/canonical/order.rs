@@ -9,15 +9,15 @@ use super::{Canonical, Entry};
 /// The order of unescaped keys in a canonical object: by UTF-16 code units (RFC 8785, section 3.2.3).
 #[must_use]
 pub fn key_order(a: &str, b: &str) -> Ordering {
-    a.chars().map(weight).cmp(b.chars().map(weight))
+    a.bytes().map(weight).cmp(b.bytes().map(weight))
 }
 
-/// A character's place in the order of UTF-16: characters beyond the first plane are written as
-/// surrogates, which come before U+E000.
-fn weight(character: char) -> u32 {
-    match character {
-        '\u{e000}'..='\u{ffff}' => u32::from(character) + u32::from(char::MAX),
-        _ => u32::from(character),
+/// UTF-8 is in the order of UTF-16 but for this: there, characters beyond the first plane (first
+/// bytes from 0xf0 to 0xf4) are surrogates, which come before U+E000 (first bytes 0xee and 0xef).
+fn weight(byte: u8) -> u8 {
+    match byte {
+        0xee | 0xef => byte | 0xf0,
+        _ => byte,
     }
 }
 
@@ -43,14 +43,18 @@ impl Member {
 
     /// The key itself.
     pub(super) fn unescaped_key(&self, text: &str) -> String {
-        unescaped(self.key(text)).collect()
+        let key = self.key(text);
+        if !key.contains('\\') {
+            return key.to_owned();
+        }
+        let key: Vec<u8> = unescaped(key).collect();
+        String::from_utf8_lossy(&key).into_owned()
     }
 
     /// The order of this key and another's.
     pub(super) fn order(&self, other: &Self, text: &str) -> Ordering {
-        let (own, other) = (self.key(text), other.key(text));
-        let weights = |key| unescaped(key).map(weight);
-        weights(own).cmp(weights(other))
+        let (own, other) = (unescaped(self.key(text)), unescaped(other.key(text)));
+        own.map(weight).cmp(other.map(weight))
     }
 }
 

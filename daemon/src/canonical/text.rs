@@ -2,6 +2,22 @@
 
 use std::fmt::Write;
 
+/// So many bytes of a string are looked at together.
+const CHUNK: usize = 16;
+
+/// How many of the first bytes are plain: neither the end of a string, an escape nor a control
+/// character. Whole chunks of them are found many bytes at a time.
+pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
+    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    // Without a way out of the chunk before its end, so that it is compared at once.
+    let any_special = |chunk: &[u8; CHUNK]| chunk.iter().fold(false, |any, b| any | is_special(b));
+    let (chunks, _) = bytes.as_chunks();
+    let plain = chunks.iter().take_while(|chunk| !any_special(chunk));
+    let start = CHUNK * plain.count();
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + rest.iter().position(is_special).unwrap_or(rest.len())
+}
+
 /// Appends a character of a string, escaped where RFC 8785 escapes it.
 pub(super) fn push_escaped(out: &mut String, character: char) {
     match character {
@@ -20,24 +36,27 @@ pub(super) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-/// The characters that a canonical string without its quotes stands for.
-pub(super) fn unescaped(inner: &str) -> impl Iterator<Item = char> {
-    let mut rest = inner.chars();
+/// The UTF-8 that a canonical string without its quotes stands for.
+pub(super) fn unescaped(inner: &str) -> impl Iterator<Item = u8> {
+    let mut rest = inner.bytes();
     std::iter::from_fn(move || {
         let first = rest.next()?;
-        if first != '\\' {
+        if first != b'\\' {
             return Some(first);
         }
         Some(match rest.next()? {
-            'b' => '\u{8}',
-            't' => '\t',
-            'n' => '\n',
-            'f' => '\u{c}',
-            'r' => '\r',
-            'u' => {
-                let unit = rest.by_ref().take(4);
-                let unit = unit.fold(0, |unit, digit| unit * 16 + digit.to_digit(16).unwrap_or(0));
-                char::from_u32(unit)?
+            b'b' => 0x8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'f' => 0xc,
+            b'r' => b'\r',
+            // Only control characters have this form: two zeros come first.
+            b'u' => {
+                let digits = rest.by_ref().take(4).map(|digit| match digit {
+                    b'a'..=b'f' => digit - b'a' + 10,
+                    _ => digit & 0xf,
+                });
+                digits.fold(0, |byte, digit| (byte << 4) | digit)
             }
             itself => itself,
         })

@@ -1,0 +1,237 @@
+//! Where the one pass over a text is: takes its smallest parts, copies what stays as it is.
+
+use super::malformed::{Found, shortened};
+use super::text::{is_number, plain_bytes, push_escaped};
+use super::{Malformed, Place};
+
+/// A text being read, and what is written of it so far.
+pub(super) struct Cursor<'a> {
+    json: &'a str,
+    /// How far the text is read.
+    at: usize,
+    /// How far it is copied to `out`: what lies between stays as it is.
+    copied: usize,
+    out: String,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(json: &'a str) -> Self {
+        Self {
+            json,
+            at: 0,
+            copied: 0,
+            out: String::with_capacity(json.len()),
+        }
+    }
+
+    /// What is written of the whole text, behind which nothing may follow.
+    pub(super) fn finish(mut self) -> Result<String, Malformed> {
+        self.blank();
+        if self.at < self.json.len() {
+            return Err(Malformed::Trailing {
+                found: self.found(),
+                at: self.place(),
+            });
+        }
+        self.flush();
+        Ok(self.out)
+    }
+
+    /// A string, from its opening quote to behind its closing one.
+    pub(super) fn string(&mut self) -> Result<(), Malformed> {
+        let opening = self.at;
+        self.at += 1;
+        loop {
+            self.at += plain_bytes(self.rest());
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                Some(byte) => {
+                    let at = self.place();
+                    return Err(Malformed::ControlCharacter { byte, at });
+                }
+                None => {
+                    let at = self.place_of(opening);
+                    return Err(Malformed::OpenString { at });
+                }
+            }
+        }
+    }
+
+    /// An escape, from its backslash on.
+    fn escape(&mut self) -> Result<(), Malformed> {
+        match self.rest().get(1) {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'/') => {
+                self.leave_out(1);
+                self.at += 1;
+            }
+            Some(b'u') => {
+                let (character, length) = self.code_units()?;
+                self.leave_out(length);
+                push_escaped(&mut self.out, character);
+            }
+            _ => return Err(self.no_escape(self.at)),
+        }
+        Ok(())
+    }
+
+    /// The character of a `\u` escape, or of the two that make a surrogate pair, and their length.
+    fn code_units(&self) -> Result<(char, usize), Malformed> {
+        let lone = |unit| Malformed::LoneSurrogate {
+            unit,
+            at: self.place(),
+        };
+        let first = self.code_unit(self.at)?;
+        if let Some(character) = char::from_u32(first.into()) {
+            return Ok((character, 6));
+        }
+        if self.rest().get(6..8) != Some(b"\\u") {
+            return Err(lone(first));
+        }
+        let second = self.code_unit(self.at + 6)?;
+        match char::decode_utf16([first, second]).next() {
+            Some(Ok(character)) => Ok((character, 12)),
+            _ => Err(lone(first)),
+        }
+    }
+
+    /// The code unit of the `\u` escape at an offset.
+    fn code_unit(&self, at: usize) -> Result<u16, Malformed> {
+        let digits = self.json.get(at + 2..at + 6);
+        digits
+            // The parser of integers would take a sign.
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|digits| u16::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| self.no_escape(at))
+    }
+
+    /// A number stays as it is written.
+    pub(super) fn number(&mut self) -> Result<(), Malformed> {
+        let rest = self.rest();
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+        let length = rest.iter().position(|byte| !is_part(byte));
+        let number = rest.get(..length.unwrap_or(rest.len())).unwrap_or(rest);
+        if !is_number(number) {
+            return Err(Malformed::Number {
+                number: shortened(&String::from_utf8_lossy(number)),
+                at: self.place(),
+            });
+        }
+        self.at += number.len();
+        Ok(())
+    }
+
+    pub(super) fn literal(&mut self) -> Result<(), Malformed> {
+        let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
+        let found = literals
+            .into_iter()
+            .find(|literal| self.rest().starts_with(literal));
+        match found {
+            Some(literal) => {
+                self.at += literal.len();
+                Ok(())
+            }
+            None => Err(self.syntax("a value")),
+        }
+    }
+
+    /// Takes a colon or comma with the white space around it.
+    pub(super) fn separator(&mut self, byte: u8, expected: &'static str) -> Result<(), Malformed> {
+        self.blank();
+        if !self.take(byte) {
+            return Err(self.syntax(expected));
+        }
+        self.blank();
+        Ok(())
+    }
+
+    /// Leaves out white space.
+    pub(super) fn blank(&mut self) {
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        let rest = self.rest();
+        if rest.first().is_some_and(is_blank) {
+            let length = rest.iter().position(|byte| !is_blank(byte));
+            self.leave_out(length.unwrap_or(rest.len()));
+        }
+    }
+
+    /// Passes over bytes without copying them.
+    fn leave_out(&mut self, bytes: usize) {
+        self.flush();
+        self.at += bytes;
+        self.copied = self.at;
+    }
+
+    /// Copies what is read and stays as it is.
+    pub(super) fn flush(&mut self) {
+        let span = self.json.get(self.copied..self.at);
+        self.out.push_str(span.unwrap_or_default());
+        self.copied = self.at;
+    }
+
+    /// How long the output is once everything read is copied.
+    pub(super) fn position(&self) -> usize {
+        self.out.len() + (self.at - self.copied)
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.json.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    /// What is written up to the last flush.
+    pub(super) fn written(&self) -> &str {
+        &self.out
+    }
+
+    /// How many bytes are read.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Passes over bytes that stay as they are.
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place_of(self.at)
+    }
+
+    pub(super) fn place_of(&self, at: usize) -> Place {
+        Place::of(self.json.as_bytes(), at)
+    }
+
+    /// What stands where something else should.
+    pub(super) fn found(&self) -> Found {
+        let rest = self.json.get(self.at..).unwrap_or_default();
+        rest.chars().next().map_or(Found::End, Found::Character)
+    }
+
+    pub(super) fn syntax(&self, expected: &'static str) -> Malformed {
+        Malformed::Syntax {
+            expected,
+            found: self.found(),
+            at: self.place(),
+        }
+    }
+
+    fn no_escape(&self, at: usize) -> Malformed {
+        Malformed::Escape {
+            at: self.place_of(at),
+        }
+    }
+}
