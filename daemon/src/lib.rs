@@ -12,7 +12,8 @@
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
-//! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`]: shared by all
+//! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`],
+//!   [`tokens`]: shared by all
 //!
 //! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
 //! `lore` is the client.
@@ -39,4 +40,5 @@ pub mod sessions;
 pub mod state;
 pub mod steps;
 pub mod store;
+pub mod tokens;
 pub mod tour;

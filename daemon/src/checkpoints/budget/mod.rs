@@ -1,0 +1,243 @@
+//! The budgeted view: a context as JSON of at most so many tokens, and what was done to each key.
+//!
+//! A context that fits is its own view. Otherwise CRITICAL keys stay whole, whatever they cost, and
+//! the layers get [`SHARES`] of the budget, of which what one does not need flows to the next. Within
+//! its share a layer is shortened step by step ([`Done`]), each step only as far as needed: white
+//! space, long texts in the middle, arrays between head and tail, and when nothing else helps whole
+//! keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are never shortened: they are there or not.
+
+use std::fmt;
+
+use super::layers::{Layer, Placing, Rule};
+use crate::tokens::Tokens;
+
+use plan::{Item, Outcome, plan};
+use value::text_json;
+
+mod plan;
+#[cfg(test)]
+mod tests;
+mod value;
+mod white_space;
+
+/// Percent of the budget for each layer, in the order of [`Layer::ALL`].
+pub const SHARES: [usize; 4] = [30, 40, 20, 10];
+
+/// A top-level key of a context.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// The key.
+    pub key: &'a str,
+    /// The value as canonical JSON, without white space between its tokens.
+    pub value: &'a str,
+    /// Its layer, and why.
+    pub placing: Placing,
+}
+
+/// What was done to a value, each with all before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Done {
+    /// Nothing: it is in the view to the byte.
+    Whole,
+    /// Runs of blanks, trailing blanks and blank lines inside of texts were taken out.
+    WhiteSpace,
+    /// Long texts were cut in the middle.
+    Strings,
+    /// Arrays were cut between head and tail.
+    Arrays,
+    /// The key is not in the view.
+    Dropped,
+}
+
+impl Done {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::WhiteSpace => "whitespace",
+            Self::Strings => "strings",
+            Self::Arrays => "arrays",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A context within its budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetedView {
+    /// A JSON object; its keys in the context's order.
+    pub json: String,
+    /// Tokens of `json`.
+    pub tokens: usize,
+    /// Tokens of the whole context.
+    pub tokens_before: usize,
+    /// Whether `json` has more tokens than the budget, which only CRITICAL keys can cause (or a budget
+    /// of none, since even `{}` is a token).
+    pub over_budget: bool,
+    /// Each key of the context, in its order.
+    pub keys: Vec<KeyReport>,
+    /// The sums, in the order of [`Layer::ALL`].
+    pub layers: [LayerReport; 4],
+}
+
+/// What became of one key. Tokens are those of the key and its value counted by themselves, so that
+/// sums may differ from the tokens of the whole by one or two for each key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyReport {
+    /// The key.
+    pub key: String,
+    /// Its layer.
+    pub layer: Layer,
+    /// What put it there.
+    pub rule: Rule,
+    /// Tokens in the context.
+    pub tokens_before: usize,
+    /// Tokens in the view.
+    pub tokens_after: usize,
+    /// What was done.
+    pub done: Done,
+}
+
+/// What became of the keys of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerReport {
+    /// The layer.
+    pub layer: Layer,
+    /// Keys in the context.
+    pub keys: usize,
+    /// Of these, how many are not in the view.
+    pub dropped: usize,
+    /// Tokens in the context.
+    pub tokens_before: usize,
+    /// Tokens in the view.
+    pub tokens_after: usize,
+}
+
+/// The view of a context with at most `budget` tokens.
+///
+/// `checkpoint` is where the context can be loaded whole, for the markers; `None` for one that is not
+/// stored. The same input gives the same view.
+#[must_use]
+pub fn budgeted_view(
+    entries: &[Entry<'_>],
+    budget: usize,
+    checkpoint: Option<&str>,
+    tokens: &Tokens,
+) -> BudgetedView {
+    let items: Vec<Item<'_>> = entries
+        .iter()
+        .map(|entry| Item::new(entry, checkpoint, tokens))
+        .collect();
+    let mut outcomes = vec![Outcome::Whole; items.len()];
+    let mut json = assemble(&items, &outcomes);
+    let tokens_before = tokens.count(&json);
+    let mut count = tokens_before;
+    // Plans add up what was counted key by key; the text as a whole may have some tokens more, and
+    // then the next plan is for less.
+    let mut slack = 0;
+    while count > budget {
+        let allowed = budget.saturating_sub(slack);
+        outcomes = plan(&items, allowed, budget, tokens);
+        json = assemble(&items, &outcomes);
+        count = tokens.count(&json);
+        if is_bare(&items, &outcomes) {
+            break;
+        }
+        slack += slack.max(count.saturating_sub(budget)).max(1);
+    }
+    let keys: Vec<KeyReport> = entries
+        .iter()
+        .zip(items.iter().zip(&outcomes))
+        .map(|(entry, (item, outcome))| report(entry, item, outcome))
+        .collect();
+    BudgetedView {
+        json,
+        tokens: count,
+        tokens_before,
+        over_budget: count > budget,
+        layers: Layer::ALL.map(|layer| sum(layer, &keys)),
+        keys,
+    }
+}
+
+/// Whether nothing is left that could be dropped.
+fn is_bare(items: &[Item<'_>], outcomes: &[Outcome]) -> bool {
+    let mut pairs = items.iter().zip(outcomes);
+    pairs.all(|(item, outcome)| item.layer == Layer::Critical || *outcome == Outcome::Dropped)
+}
+
+/// The view as text.
+fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
+    let mut json = String::from("{");
+    for (item, outcome) in items.iter().zip(outcomes) {
+        let value = match outcome {
+            Outcome::Whole => item.value,
+            Outcome::Shortened { json, .. } => json,
+            Outcome::Dropped => continue,
+        };
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&item.key_json);
+        json.push(':');
+        json.push_str(value);
+    }
+    json.push('}');
+    json
+}
+
+fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
+    let (tokens_after, done) = match outcome {
+        Outcome::Whole => (item.tokens, Done::Whole),
+        Outcome::Shortened { tokens, done, .. } => (*tokens, *done),
+        Outcome::Dropped => (0, Done::Dropped),
+    };
+    KeyReport {
+        key: entry.key.to_owned(),
+        layer: entry.placing.layer,
+        rule: entry.placing.rule.clone(),
+        tokens_before: item.tokens,
+        tokens_after,
+        done,
+    }
+}
+
+fn sum(layer: Layer, keys: &[KeyReport]) -> LayerReport {
+    let mut sum = LayerReport {
+        layer,
+        keys: 0,
+        dropped: 0,
+        tokens_before: 0,
+        tokens_after: 0,
+    };
+    for key in keys.iter().filter(|key| key.layer == layer) {
+        sum.keys += 1;
+        sum.dropped += usize::from(key.done == Done::Dropped);
+        sum.tokens_before += key.tokens_before;
+        sum.tokens_after += key.tokens_after;
+    }
+    sum
+}
+
+impl<'a> Item<'a> {
+    fn new(entry: &Entry<'a>, checkpoint: Option<&'a str>, tokens: &Tokens) -> Self {
+        let key_json = text_json(entry.key);
+        let whole = format!("{key_json}:{},", entry.value);
+        Self {
+            key: entry.key,
+            key_json,
+            value: entry.value,
+            layer: entry.placing.layer,
+            checkpoint,
+            tokens: tokens.count(&whole),
+            read: std::cell::OnceCell::new(),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! A value that can be shortened: its texts in the middle, its arrays between head and tail, at any
+//! depth. Numbers, literals, members of objects and their keys always stay as they are.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::Done;
+use super::white_space::squeeze;
+
+/// Levels of nesting that are looked into; what is deeper stays as it is.
+const DEPTH_MAX: usize = 32;
+
+/// A text is cut only when this many characters more than are kept would go: a marker costs some too.
+pub(super) const CHARS_LEFT_OUT_MIN: usize = 60;
+
+/// An array is cut only when at least this many elements would go.
+pub(super) const ELEMENTS_LEFT_OUT_MIN: usize = 2;
+
+/// How far a value may be shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// Characters kept of each text.
+    pub chars: usize,
+    /// Elements kept of each array.
+    pub elements: usize,
+}
+
+impl Cut {
+    /// White space alone.
+    pub const WHITE_SPACE: Self = Self {
+        chars: usize::MAX,
+        elements: usize::MAX,
+    };
+}
+
+/// What the first marker in a value says about loading it whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin<'a> {
+    /// The top-level key of the value.
+    pub key: &'a str,
+    /// The checkpoint that has it, if it is stored.
+    pub checkpoint: Option<&'a str>,
+}
+
+/// Characters of a key in a marker.
+const ORIGIN_KEY_CHARS_MAX: usize = 60;
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(checkpoint) = self.checkpoint else {
+            return Ok(());
+        };
+        let key: String = self.key.chars().take(ORIGIN_KEY_CHARS_MAX).collect();
+        let rest = if key.len() < self.key.len() {
+            "…"
+        } else {
+            ""
+        };
+        write!(f, "; load key \"{key}{rest}\" of checkpoint {checkpoint}")
+    }
+}
+
+/// A value, read for shortening.
+pub(super) struct Value<'a> {
+    node: Node<'a>,
+    /// Whether there is white space to squeeze.
+    pub is_loose: bool,
+    /// Characters of the longest text.
+    pub chars_max: usize,
+    /// Elements of the longest array.
+    pub elements_max: usize,
+}
+
+enum Node<'a> {
+    /// JSON that is never shortened.
+    Plain(&'a str),
+    Text(Text<'a>),
+    Array(Vec<Node<'a>>),
+    /// Keys as JSON.
+    Object(Vec<(String, Node<'a>)>),
+}
+
+struct Text<'a> {
+    json: &'a str,
+    /// The text without needless white space.
+    squeezed: String,
+    chars: usize,
+    is_loose: bool,
+}
+
+impl<'a> Value<'a> {
+    /// Reads JSON; what is no JSON is one plain piece.
+    pub fn read(json: &'a str) -> Self {
+        let mut value = Self {
+            node: Node::Plain(json),
+            is_loose: false,
+            chars_max: 0,
+            elements_max: 0,
+        };
+        value.node = value.node(json, DEPTH_MAX);
+        value
+    }
+
+    /// Whether a cut changes anything.
+    pub fn feels(&self, cut: &Cut) -> bool {
+        self.is_loose
+            || self.chars_max.saturating_sub(cut.chars) >= CHARS_LEFT_OUT_MIN
+            || self.elements_max.saturating_sub(cut.elements) >= ELEMENTS_LEFT_OUT_MIN
+    }
+
+    /// The value under a cut, as JSON, and the last of the steps that changed it.
+    pub fn shorten(&self, cut: &Cut, origin: &Origin<'_>) -> (String, Done) {
+        let mut writer = Writer {
+            json: String::new(),
+            done: Done::Whole,
+            cut,
+            origin: Some(origin),
+        };
+        writer.node(&self.node);
+        (writer.json, writer.done)
+    }
+
+    fn node(&mut self, json: &'a str, depth: usize) -> Node<'a> {
+        let read = match json.as_bytes().first() {
+            Some(b'"') => self.text(json),
+            Some(b'[') if depth > 0 => self.array(json, depth - 1),
+            Some(b'{') if depth > 0 => self.object(json, depth - 1),
+            Some(_) | None => None,
+        };
+        read.unwrap_or(Node::Plain(json))
+    }
+
+    /// `None` for a text that can only stay as it is.
+    fn text(&mut self, json: &'a str) -> Option<Node<'a>> {
+        if json.len() <= CHARS_LEFT_OUT_MIN && !json.contains(['\\', ' ', '\t']) {
+            return None;
+        }
+        // A lone surrogate is no text; nor would it be canonical.
+        let text: String = serde_json::from_str(json).ok()?;
+        let squeezed = squeeze(&text);
+        let is_loose = squeezed != text;
+        let chars = squeezed.chars().count();
+        self.is_loose |= is_loose;
+        self.chars_max = self.chars_max.max(chars);
+        Some(Node::Text(Text {
+            json,
+            squeezed,
+            chars,
+            is_loose,
+        }))
+    }
+
+    fn array(&mut self, json: &'a str, depth: usize) -> Option<Node<'a>> {
+        let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        self.elements_max = self.elements_max.max(elements.len());
+        let elements = elements.into_iter();
+        let nodes = elements.map(|element| self.node(element.get(), depth));
+        Some(Node::Array(nodes.collect()))
+    }
+
+    fn object(&mut self, json: &'a str, depth: usize) -> Option<Node<'a>> {
+        let Members(members) = serde_json::from_str(json).ok()?;
+        let members = members.into_iter();
+        let nodes = members.map(|(key, value)| (text_json(&key), self.node(value.get(), depth)));
+        Some(Node::Object(nodes.collect()))
+    }
+}
+
+/// The members of an object in their order, values as JSON.
+pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// Writes a value under a cut.
+struct Writer<'a> {
+    json: String,
+    done: Done,
+    cut: &'a Cut,
+    /// Taken by the first marker: all in one value are loaded the same way.
+    origin: Option<&'a Origin<'a>>,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, node: &Node<'_>) {
+        match node {
+            Node::Plain(json) => self.json.push_str(json),
+            Node::Text(text) => self.text(text),
+            Node::Array(elements) => self.array(elements),
+            Node::Object(members) => {
+                self.json.push('{');
+                for (at, (key, value)) in members.iter().enumerate() {
+                    self.comma(at);
+                    self.json.push_str(key);
+                    self.json.push(':');
+                    self.node(value);
+                }
+                self.json.push('}');
+            }
+        }
+    }
+
+    fn text(&mut self, text: &Text<'_>) {
+        let left_out = text.chars.saturating_sub(self.cut.chars);
+        if left_out >= CHARS_LEFT_OUT_MIN {
+            let marker = self.marker(&format!("{left_out} characters"));
+            let (head, tail) = ends(&text.squeezed, self.cut.chars);
+            let cut = format!("{head}{marker}{tail}");
+            self.json.push_str(&text_json(&cut));
+            self.done = self.done.max(Done::Strings);
+        } else if text.is_loose {
+            self.json.push_str(&text_json(&text.squeezed));
+            self.done = self.done.max(Done::WhiteSpace);
+        } else {
+            self.json.push_str(text.json);
+        }
+    }
+
+    fn array(&mut self, elements: &[Node<'_>]) {
+        let count = elements.len();
+        let left_out = count.saturating_sub(self.cut.elements);
+        let is_cut = left_out >= ELEMENTS_LEFT_OUT_MIN;
+        let head = if is_cut {
+            self.cut.elements.div_ceil(2)
+        } else {
+            count
+        };
+        let tail = if is_cut { head + left_out } else { count };
+        self.json.push('[');
+        for (at, element) in elements.iter().enumerate() {
+            if at == head {
+                self.comma(at);
+                let marker = self.marker(&format!("{left_out} of {count} elements"));
+                self.json.push_str(&text_json(&marker));
+                self.done = self.done.max(Done::Arrays);
+            }
+            if at < head || at >= tail {
+                self.comma(at);
+                self.node(element);
+            }
+        }
+        self.json.push(']');
+    }
+
+    fn comma(&mut self, at: usize) {
+        if at > 0 {
+            self.json.push(',');
+        }
+    }
+
+    fn marker(&mut self, what: &str) -> String {
+        match self.origin.take() {
+            Some(origin) => format!("…[{what} left out{origin}]…"),
+            None => format!("…[{what} left out]…"),
+        }
+    }
+}
+
+/// The beginning and the end of a text, together `chars` characters.
+fn ends(text: &str, chars: usize) -> (&str, &str) {
+    let (head, tail) = (chars.div_ceil(2), chars / 2);
+    let head_end = text
+        .char_indices()
+        .nth(head)
+        .map_or(text.len(), |(at, _)| at);
+    let mut from_the_end = text.char_indices().rev();
+    let tail_start = match tail.checked_sub(1) {
+        Some(others) => from_the_end.nth(others).map_or(0, |(at, _)| at),
+        None => text.len(),
+    };
+    let head = text.get(..head_end).unwrap_or_default();
+    (head, text.get(tail_start..).unwrap_or_default())
+}
+
+/// A text as JSON.
+pub(super) fn text_json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: Origin<'_> = Origin {
+        key: "notes",
+        checkpoint: Some("C1"),
+    };
+
+    fn shorten(json: &str, chars: usize, elements: usize) -> (String, Done) {
+        Value::read(json).shorten(&Cut { chars, elements }, &ORIGIN)
+    }
+
+    #[test]
+    fn texts_are_cut_in_the_middle_and_the_first_marker_says_how_to_load() {
+        let text = "a".repeat(100) + &"é".repeat(100);
+        let json = format!("{{\"k\":\"{text}\",\"l\":[\"{text}\",1.50e+07]}}");
+        let (cut, done) = shorten(&json, 5, 9);
+        assert_eq!(
+            cut,
+            "{\"k\":\"aaa…[195 characters left out; load key \\\"notes\\\" of checkpoint C1]…éé\",\
+             \"l\":[\"aaa…[195 characters left out]…éé\",1.50e+07]}"
+        );
+        assert_eq!(done, Done::Strings);
+    }
+
+    #[test]
+    fn arrays_keep_head_and_tail() {
+        let (cut, done) = shorten("[1,2,3,4,5,6,7]", 9, 3);
+        let marker = "\"…[4 of 7 elements left out; load key \\\"notes\\\" of checkpoint C1]…\"";
+        assert_eq!(cut, format!("[1,2,{marker},7]"));
+        assert_eq!(done, Done::Arrays);
+        assert!(shorten("[1,2,3,4,5]", 9, 0).0.starts_with("[\"…[5 of 5"));
+        assert_eq!(
+            shorten("[1,2,3,4]", 9, 3),
+            ("[1,2,3,4]".to_owned(), Done::Whole)
+        );
+    }
+
+    #[test]
+    fn what_need_not_be_cut_stays_to_the_byte() {
+        for json in [
+            "\"\\u0001 \\\" \\\\\"",
+            "{\"$serde_json::private::Number\":\"no number\"}",
+            "{\"b\":-0.0,\"a\":123456789012345678901234567890.5E-3}",
+            "\"\\ud800 \"",
+            "",
+            "no json",
+        ] {
+            assert_eq!(shorten(json, 9, 9), (json.to_owned(), Done::Whole));
+            assert!(!Value::read(json).feels(&Cut {
+                chars: 9,
+                elements: 9
+            }));
+        }
+    }
+
+    /// Beyond the limit nothing is read, so that depth costs no stack.
+    #[test]
+    fn depth_is_left_as_it_is() {
+        let json = "[".repeat(100_000) + &"]".repeat(100_000);
+        assert_eq!(shorten(&json, 0, 5).0, json);
+    }
+}

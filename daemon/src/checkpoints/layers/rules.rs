@@ -1,0 +1,179 @@
+//! The caller's own rules: which pattern of keys belongs to which layer.
+
+use super::Layer;
+
+/// Rules in one set of `contextRules`.
+pub const RULES_MAX: usize = 100;
+
+/// Characters of a pattern.
+pub const PATTERN_CHARS_MAX: usize = 256;
+
+/// Patterns and layers in the order written; the first whose pattern matches the key decides.
+///
+/// A pattern is compared with the whole key, without case: `*` stands for any characters or none,
+/// `?` for exactly one, all others for themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContextRules {
+    rules: Vec<(String, Layer)>,
+}
+
+/// Why rules are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleFault {
+    /// No layer has that name.
+    #[error(
+        "contextRules: {layer:?} (for {pattern:?}) is no layer; there are CRITICAL, IMPORTANT, USEFUL and EPHEMERAL"
+    )]
+    UnknownLayer {
+        /// The pattern with the wrong layer.
+        pattern: String,
+        /// What was given as its layer, its beginning only.
+        layer: String,
+    },
+    /// The pattern matches nothing, being empty.
+    #[error("contextRules: a pattern is empty; write the key, with * and ? for what may differ")]
+    EmptyPattern,
+    /// The pattern is too long.
+    #[error("contextRules: a pattern has {0} characters; at most {PATTERN_CHARS_MAX} are allowed")]
+    LongPattern(usize),
+    /// There are too many rules.
+    #[error(
+        "contextRules: more than {RULES_MAX} rules; a pattern such as log* stands for many keys"
+    )]
+    TooMany,
+}
+
+impl ContextRules {
+    /// Rules from patterns and layer names, in the order written.
+    ///
+    /// # Errors
+    /// The first fault: an unknown layer, an empty or overlong pattern, too many rules.
+    pub fn new<'a>(
+        written: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, RuleFault> {
+        let mut rules = Vec::new();
+        for (pattern, name) in written {
+            let characters = pattern.chars().count();
+            if pattern.is_empty() {
+                return Err(RuleFault::EmptyPattern);
+            }
+            if characters > PATTERN_CHARS_MAX {
+                return Err(RuleFault::LongPattern(characters));
+            }
+            if rules.len() == RULES_MAX {
+                return Err(RuleFault::TooMany);
+            }
+            let Some(layer) = Layer::from_name(name) else {
+                return Err(RuleFault::UnknownLayer {
+                    pattern: pattern.to_owned(),
+                    layer: name.chars().take(40).collect(),
+                });
+            };
+            rules.push((pattern.to_owned(), layer));
+        }
+        Ok(Self { rules })
+    }
+
+    /// The first pattern that matches the key, and its layer.
+    #[must_use]
+    pub fn layer(&self, key: &str) -> Option<(&str, Layer)> {
+        let mut rules = self.rules.iter();
+        let (pattern, layer) = rules.find(|(pattern, _)| matches(pattern, key))?;
+        Some((pattern, *layer))
+    }
+}
+
+/// Whether a pattern matches a whole key. Only the last star is ever tried again, so the time is at
+/// most the product of both lengths.
+fn matches(pattern: &str, key: &str) -> bool {
+    let mut pattern = pattern.chars().flat_map(char::to_lowercase).peekable();
+    let mut key = key.chars().flat_map(char::to_lowercase);
+    // Behind the last star: the pattern, and the key from where the star may take one more.
+    let mut star = None;
+    loop {
+        if pattern.next_if_eq(&'*').is_some() {
+            star = Some((pattern.clone(), key.clone()));
+            continue;
+        }
+        let is_match = match (pattern.next(), key.next()) {
+            (None, None) => return true,
+            (Some(_), None) => return false,
+            (Some(wanted), Some(found)) => wanted == '?' || wanted == found,
+            (None, Some(_)) => false,
+        };
+        if !is_match {
+            let Some((behind, from)) = &mut star else {
+                return false;
+            };
+            from.next();
+            pattern = behind.clone();
+            key = from.clone();
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_globs_over_the_whole_key_without_case() {
+        for (pattern, key) in [
+            ("*", ""),
+            ("*", "anything"),
+            ("log*", "LogFile"),
+            ("*log", "catalog"),
+            ("a*b*c", "aXbYbZc"),
+            ("?", "é"),
+            ("user?", "users"),
+            ("**x**", "x"),
+            ("ÄPFEL*", "äpfelkorb"),
+        ] {
+            assert!(matches(pattern, key), "{pattern} {key}");
+        }
+        for (pattern, key) in [
+            ("log", "logs"),
+            ("log", "catalog"),
+            ("?", ""),
+            ("?", "ab"),
+            ("a*b*c", "aXbYbZ"),
+            ("user?", "user"),
+            ("a.c", "abc"),
+        ] {
+            assert!(!matches(pattern, key), "{pattern} {key}");
+        }
+    }
+
+    #[test]
+    fn the_first_match_in_the_order_written_decides() {
+        let rules = ContextRules::new([("log*", "useful"), ("*", "EPHEMERAL")]).unwrap();
+        assert_eq!(rules.layer("logs"), Some(("log*", Layer::Useful)));
+        assert_eq!(rules.layer("other"), Some(("*", Layer::Ephemeral)));
+        assert_eq!(ContextRules::default().layer("other"), None);
+    }
+
+    /// A star for each character is the worst a pattern can be.
+    #[test]
+    fn a_hostile_pattern_ends() {
+        let pattern = "*a".repeat(PATTERN_CHARS_MAX / 2) + "b";
+        assert!(!matches(&pattern, &"a".repeat(20_000)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let fault = |pattern: &str, layer: &str| {
+            let fault = ContextRules::new([(pattern, layer)]).unwrap_err();
+            fault.to_string()
+        };
+        let unknown = fault("log*", "vital");
+        assert!(
+            unknown.contains("\"vital\"") && unknown.contains("EPHEMERAL"),
+            "{unknown}"
+        );
+        assert!(fault("", "useful").contains("empty"));
+        assert!(fault(&"x".repeat(257), "useful").contains("257"));
+        let many = vec![("x", "useful"); RULES_MAX + 1];
+        assert_eq!(ContextRules::new(many), Err(RuleFault::TooMany));
+    }
+}

@@ -1,0 +1,260 @@
+//! What the words of a key say about its layer.
+
+use super::{Layer, Rule};
+
+/// Characters of a key that are looked at; what is longer is no name.
+pub const KEY_CHARS_MAX: usize = 400;
+
+/// Words of keys and the layer each speaks for; in lower case, singular (plurals are understood).
+///
+/// A key is an English compound, and is read as one:
+/// 1. A key that begins with `_` is EPHEMERAL, and so is one that ends with `at` (`createdAt`).
+/// 2. A [passing](Words::passing) word makes the whole key EPHEMERAL wherever it stands:
+///    `tempResult`, `debugInfo`. `internal` does so unless the head is CRITICAL (`internalError`).
+/// 3. Else the head decides. It is the last word (`cacheConfig`, `errorLog`), or the last one before
+///    a preposition (`resultOfAnalysis`); [hollow](Words::hollow) words are passed over, since they
+///    only hold what the word before them names (`errorDetails`, `logEntries`).
+/// 4. A head without a layer takes the highest of CRITICAL and IMPORTANT among the other words:
+///    `customerEmail`, `reasonForFailure`. That something has to do with a log or a cache does not
+///    make it one: `logLevel` is no log.
+///
+/// Two neighbouring words that make a listed one together are that word: `time_stamp`, `changeLog`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// Aims, outcomes, people, failures.
+    pub critical: Vec<String>,
+    /// How the work goes on.
+    pub important: Vec<String>,
+    /// Material; also words that look like those of another layer, and are not.
+    pub useful: Vec<String>,
+    /// What is worth nothing later.
+    pub ephemeral: Vec<String>,
+    /// Those that make the whole key EPHEMERAL.
+    pub passing: Vec<String>,
+    /// Those that make the whole key EPHEMERAL unless its head is CRITICAL.
+    pub inner: Vec<String>,
+    /// Those that say nothing of what they hold.
+    pub hollow: Vec<String>,
+}
+
+/// Words behind which a compound is only described further.
+const PREPOSITIONS: &[&str] = &[
+    "about", "by", "during", "for", "from", "in", "of", "on", "per", "to", "with",
+];
+
+impl Default for Words {
+    fn default() -> Self {
+        let list = |words: &str| words.split_whitespace().map(str::to_owned).collect();
+        Self {
+            critical: list(
+                "goal objective target requirement result answer decision conclusion user customer \
+                 error failure urgent required criterion criteria constraint outcome purpose mission \
+                 failed failing exception decided decisionlog",
+            ),
+            important: list(
+                "plan strategy approach method process workflow config settings parameters state \
+                 status progress configuration setting parameter param planned step todo roadmap \
+                 milestone methodology procedure",
+            ),
+            useful: list(
+                "data content information details example analysis report summary findings info \
+                 detail finding analyses changelog backtrace stacktrace stdout stderr useragent",
+            ),
+            ephemeral: list("cache buffer log timestamp logging"),
+            passing: list("temp tmp temporary debug trace cached scratch transient throwaway"),
+            inner: list("internal"),
+            hollow: list(
+                "data content information info detail details value text item list entry line dump \
+                 record output",
+            ),
+        }
+    }
+}
+
+impl Words {
+    /// The layer that the words of a key speak for, if they do.
+    #[must_use]
+    pub fn layer(&self, key: &str) -> Option<(Layer, Rule)> {
+        if key.starts_with('_') {
+            return Some((Layer::Ephemeral, Rule::Underscore));
+        }
+        let words = self.joined(split(key));
+        if words.len() > 1 && words.last().is_some_and(|last| last == "at") {
+            return Some((Layer::Ephemeral, Rule::Time));
+        }
+        if let Some(word) = words.iter().find(|word| holds(&self.passing, word)) {
+            return Some((Layer::Ephemeral, Rule::Word(word.clone())));
+        }
+        let head = self.head(&words);
+        let head_layer = head.and_then(|head| self.layer_of(head));
+        let inner = words.iter().find(|word| holds(&self.inner, word));
+        let (layer, word) = match (head_layer, head, inner) {
+            (Some(Layer::Critical), Some(head), _) => (Layer::Critical, head),
+            (_, _, Some(inner)) => (Layer::Ephemeral, inner.as_str()),
+            (Some(layer), Some(head), None) => (layer, head),
+            (_, _, None) => self.by_the_others(&words)?,
+        };
+        Some((layer, Rule::Word(word.to_owned())))
+    }
+
+    /// The word that says what the key is.
+    fn head<'a>(&self, words: &'a [String]) -> Option<&'a str> {
+        let is_preposition = |word: &String| PREPOSITIONS.contains(&word.as_str());
+        // One that begins the key, as in `toDo`, has nothing before it to describe.
+        let end = words.iter().skip(1).position(is_preposition);
+        let before = words.get(..end.map_or(words.len(), |end| end + 1))?;
+        let mut from_the_end = before.iter().rev();
+        let full = from_the_end.find(|word| !holds(&self.hollow, word));
+        full.map(String::as_str)
+    }
+
+    /// The layer of a key of which the head has none.
+    fn by_the_others<'a>(&self, words: &'a [String]) -> Option<(Layer, &'a str)> {
+        let layers = words.iter().filter_map(|word| {
+            let layer = self.layer_of(word)?;
+            (layer != Layer::Ephemeral).then_some((layer, word.as_str()))
+        });
+        layers.min_by_key(|(layer, _)| *layer)
+    }
+
+    fn layer_of(&self, word: &str) -> Option<Layer> {
+        let lists = [
+            (&self.critical, Layer::Critical),
+            (&self.important, Layer::Important),
+            (&self.useful, Layer::Useful),
+            (&self.ephemeral, Layer::Ephemeral),
+        ];
+        let mut lists = lists.into_iter();
+        lists.find_map(|(list, layer)| holds(list, word).then_some(layer))
+    }
+
+    /// Neighbours that make a listed word together become that word.
+    fn joined(&self, words: Vec<String>) -> Vec<String> {
+        let mut joined: Vec<String> = Vec::with_capacity(words.len());
+        for word in words {
+            if let Some(last) = joined.last_mut() {
+                let both = format!("{last}{word}");
+                if self.layer_of(&both).is_some() {
+                    *last = both;
+                    continue;
+                }
+            }
+            joined.push(word);
+        }
+        joined
+    }
+}
+
+/// Whether a list has a word, also one of which the word is the plural.
+fn holds(list: &[String], word: &str) -> bool {
+    let singular = |ending: &str, instead: &str| {
+        let stem = word.strip_suffix(ending);
+        stem.is_some_and(|stem| {
+            list.iter()
+                .any(|listed| listed.strip_suffix(instead) == Some(stem))
+        })
+    };
+    list.iter().any(|listed| listed == word)
+        || singular("s", "")
+        || singular("es", "")
+        || singular("ies", "y")
+}
+
+/// The words of a key, in lower case and without digits: `HTTPServer_errorLog2` is http, server,
+/// error and log.
+fn split(key: &str) -> Vec<String> {
+    let characters: Vec<char> = key.chars().take(KEY_CHARS_MAX).collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (at, &character) in characters.iter().enumerate() {
+        let is_letter = character.is_alphabetic();
+        if !is_letter || begins_a_word(&characters, at) {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        }
+        if is_letter {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// Whether a capital begins a word: after a small letter, or as the last of several when a small one
+/// follows (the S of `HTTPServer`, but not the D of `userIDs`).
+fn begins_a_word(characters: &[char], at: usize) -> bool {
+    let is = |at: Option<usize>, test: fn(char) -> bool| {
+        let character = at.and_then(|at| characters.get(at));
+        character.is_some_and(|character| test(*character))
+    };
+    let is_small = |at| is(at, |c| c.is_alphabetic() && !c.is_uppercase());
+    let is_capital = |at| is(at, char::is_uppercase);
+    if !is_capital(Some(at)) {
+        return false;
+    }
+    let is_plural = is(Some(at + 1), |c| c == 's') && !is_small(Some(at + 2));
+    let ends_acronym = is_capital(at.checked_sub(1)) && is_small(Some(at + 1)) && !is_plural;
+    is_small(at.checked_sub(1)) || ends_acronym
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_split_as_they_are_spelled() {
+        for (key, words) in [
+            ("loginFlow", "login flow"),
+            ("HTTPServer", "http server"),
+            ("parseHTTPResponse", "parse http response"),
+            ("userIDs", "user ids"),
+            ("IDs_and-URLs", "ids and urls"),
+            ("BUILD_CONFIG", "build config"),
+            ("kebab-case.and dots/too", "kebab case and dots too"),
+            ("v2Plan10b", "v plan b"),
+            ("sha256", "sha"),
+            ("größeÄndern", "größe ändern"),
+            ("計画", "計画"),
+            ("_", ""),
+            ("", ""),
+        ] {
+            assert_eq!(split(key).join(" "), words, "{key}");
+        }
+    }
+
+    #[test]
+    fn plurals_are_understood() {
+        let words = Words::default();
+        for key in [
+            "goals",
+            "strategies",
+            "statuses",
+            "processes",
+            "users",
+            "caches",
+        ] {
+            assert!(words.layer(key).is_some(), "{key}");
+        }
+        for key in ["goal", "statu", "proces", "s", "es", "ies"] {
+            assert_eq!(words.layer(key).is_some(), key == "goal", "{key}");
+        }
+    }
+
+    /// Lists of one's own replace ours.
+    #[test]
+    fn the_lists_can_be_changed() {
+        let words = Words {
+            critical: vec!["banana".to_owned()],
+            ..Words::default()
+        };
+        let layer = |key| words.layer(key).map(|(layer, _)| layer);
+        assert_eq!(layer("ripeBananas"), Some(Layer::Critical));
+        assert_eq!(layer("goal"), None);
+    }
+
+    /// A key is looked at up to a limit, so that a megabyte of a key costs as little as a name.
+    #[test]
+    fn an_endless_key_is_read_to_its_limit() {
+        let key = "x".repeat(KEY_CHARS_MAX) + "_goal";
+        assert_eq!(Words::default().layer(&key), None);
+    }
+}

@@ -1,0 +1,352 @@
+//! How many tokens a text is, as o200k counts them: exactly, quickly also for hostile texts, and
+//! without holding memory while nobody asks.
+//!
+//! The vocabulary is a table of bytes in the program. What is quick to ask (6.5 MB of it) is built
+//! at the first use and dropped when idle. The published tokenizers do not allow that, or break:
+//! tiktoken-rs 0.12 panics on a megabyte of spaces and holds 46 MB or more, bpe-openai 0.3 adds
+//! 32 MB to the program that no one can drop.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use rustc_hash::FxBuildHasher;
+
+/// Every token by rank: its length in one byte, its bytes. Written by `build.rs`.
+static VOCABULARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
+
+/// How a text is split before its pieces are encoded: o200k's own expression but for its look-ahead
+/// (`\s+(?!\S)`), which [`Encoding::piece`] does by hand. In this form it needs no backtracking.
+const PIECE: &str = concat!(
+    r"^(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|\p{N}{1,3}",
+    r"| ?[^\s\p{L}\p{N}]+[\r\n/]*",
+    r"|\s*[\r\n]+",
+    r"|\s+)",
+);
+
+/// A counter of tokens for all who need one: share it with an [`Arc`].
+///
+/// The text of special tokens, such as `<|endoftext|>`, is counted as the ordinary text it is.
+///
+/// ```
+/// let tokens = lored::tokens::Tokens::default();
+/// assert_eq!(tokens.count("hello world"), 2);
+/// ```
+#[derive(Default)]
+pub struct Tokens {
+    loaded: Mutex<Option<Loaded>>,
+}
+
+struct Loaded {
+    encoding: Arc<Encoding>,
+    last_use: Instant,
+}
+
+impl Tokens {
+    /// The tokens of a text. The first use loads the encoding, some milliseconds.
+    #[must_use]
+    pub fn count(&self, text: &str) -> usize {
+        self.count_within(text, usize::MAX).unwrap_or(usize::MAX)
+    }
+
+    /// The tokens of a text, or `None` when they are more than `max`, known without counting all.
+    #[must_use]
+    pub fn count_within(&self, text: &str, max: usize) -> Option<usize> {
+        self.encoding().count_within(text, max)
+    }
+
+    /// Frees what was loaded; the next use loads it again. A count under way is not disturbed.
+    pub fn let_go(&self) {
+        *self.lock() = None;
+    }
+
+    /// Frees what was loaded unless it was used within the last `idle`.
+    pub fn let_go_when_idle(&self, idle: Duration) {
+        let mut loaded = self.lock();
+        if loaded
+            .as_ref()
+            .is_some_and(|loaded| loaded.last_use.elapsed() >= idle)
+        {
+            *loaded = None;
+        }
+    }
+
+    /// Whether the encoding is in memory.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// Loads under the lock, so that concurrent first uses wait for one loading.
+    fn encoding(&self) -> Arc<Encoding> {
+        let mut loaded = self.lock();
+        let loaded = loaded.get_or_insert_with(|| Loaded {
+            encoding: Arc::new(Encoding::load()),
+            last_use: Instant::now(),
+        });
+        loaded.last_use = Instant::now();
+        Arc::clone(&loaded.encoding)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
+        // The option is replaced whole or not at all.
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokens")
+            .field("is_loaded", &self.is_loaded())
+            .finish()
+    }
+}
+
+/// A token's place in the vocabulary: of two possible merges, the one with the lower rank is done.
+type Rank = u32;
+
+/// The vocabulary as a map, and the compiled expression for pieces.
+struct Encoding {
+    ranks: HashMap<&'static [u8], Rank, FxBuildHasher>,
+    /// Bytes of the longest token.
+    token_bytes_max: usize,
+    /// `None` is impossible (a test compiles it); a text is then one piece.
+    piece: Option<Regex>,
+}
+
+impl Encoding {
+    fn load() -> Self {
+        let mut ranks = HashMap::with_capacity_and_hasher(200_000, FxBuildHasher);
+        let mut token_bytes_max = 0;
+        let mut rest = VOCABULARY;
+        while let Some((&length, behind)) = rest.split_first() {
+            let Some((token, next)) = behind.split_at_checked(length.into()) else {
+                break;
+            };
+            let rank = Rank::try_from(ranks.len()).unwrap_or(Rank::MAX);
+            ranks.insert(token, rank);
+            token_bytes_max = token_bytes_max.max(token.len());
+            rest = next;
+        }
+        Self {
+            ranks,
+            token_bytes_max,
+            piece: Regex::new(PIECE).ok(),
+        }
+    }
+
+    fn count_within(&self, text: &str, max: usize) -> Option<usize> {
+        let mut merge = Merge::default();
+        let mut count = 0;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (piece, behind) = self.piece(rest);
+            count += self.count_piece(piece.as_bytes(), &mut merge);
+            if count > max {
+                return None;
+            }
+            rest = behind;
+        }
+        Some(count)
+    }
+
+    /// Splits the first piece off a text that is not empty.
+    ///
+    /// A run of white space in front of something else leaves its last character to what follows;
+    /// of several only, and not if it ends a line.
+    fn piece<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        let found = self.piece.as_ref().and_then(|piece| piece.find(text));
+        let end = found.map_or(text.len(), |found| found.end());
+        let (piece, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+        let last = piece.chars().next_back();
+        if rest.is_empty() || !last.is_some_and(|last| last.is_whitespace() && !is_line_end(last)) {
+            return (piece, rest);
+        }
+        let shorter = piece.len() - last.map_or(0, char::len_utf8);
+        if shorter == 0 {
+            return (piece, rest);
+        }
+        text.split_at_checked(shorter).unwrap_or((text, ""))
+    }
+
+    fn count_piece(&self, piece: &[u8], merge: &mut Merge) -> usize {
+        if piece.len() < 2 || self.rank(piece).is_some() {
+            return 1;
+        }
+        merge.count(self, piece)
+    }
+
+    fn rank(&self, bytes: &[u8]) -> Option<Rank> {
+        if bytes.len() > self.token_bytes_max {
+            return None;
+        }
+        self.ranks.get(bytes).copied()
+    }
+}
+
+fn is_line_end(character: char) -> bool {
+    matches!(character, '\r' | '\n')
+}
+
+/// Byte-pair encoding of one piece: neighbouring parts are merged, lowest rank first, leftmost first
+/// among equals, until no two make a token. A heap of candidates keeps a megabyte of one letter from
+/// taking quadratic time; its memory serves all pieces of a text.
+#[derive(Default)]
+struct Merge {
+    /// For each byte that begins a part, where the part ends; [`Merge::NO_PART`] for others.
+    ends: Vec<u32>,
+    /// For each byte that begins a part, where the part before it begins.
+    befores: Vec<u32>,
+    /// Rank, start and end of what two neighbours would become; stale ones are recognised when met.
+    candidates: BinaryHeap<Reverse<(Rank, u32, u32)>>,
+}
+
+impl Merge {
+    const NO_PART: u32 = 0;
+
+    /// The tokens of a piece of at least two bytes.
+    fn count(&mut self, encoding: &Encoding, piece: &[u8]) -> usize {
+        let Ok(bytes) = u32::try_from(piece.len()) else {
+            return piece.len(); // over 4 GiB: at most a token for each byte
+        };
+        self.ends.clear();
+        self.ends.extend(1..=bytes);
+        self.befores.clear();
+        self.befores
+            .extend((0..bytes).map(|at| at.saturating_sub(1)));
+        self.candidates.clear();
+        for start in 0..bytes.saturating_sub(1) {
+            self.propose(encoding, piece, start, start + 2);
+        }
+        let mut parts = piece.len();
+        while let Some(Reverse((_, start, end))) = self.candidates.pop() {
+            let Some(middle) = self.end(start) else {
+                continue;
+            };
+            if self.end(middle) != Some(end) {
+                continue; // a neighbour has been merged otherwise
+            }
+            parts -= 1;
+            set(&mut self.ends, start, end);
+            set(&mut self.ends, middle, Self::NO_PART);
+            set(&mut self.befores, end, start);
+            if let Some(next) = self.end(end) {
+                self.propose(encoding, piece, start, next);
+            }
+            if let Some(&before) = self.befores.get(start as usize).filter(|_| start > 0) {
+                self.propose(encoding, piece, before, end);
+            }
+        }
+        parts
+    }
+
+    fn propose(&mut self, encoding: &Encoding, piece: &[u8], start: u32, end: u32) {
+        let merged = piece.get(start as usize..end as usize);
+        if let Some(rank) = merged.and_then(|merged| encoding.rank(merged)) {
+            self.candidates.push(Reverse((rank, start, end)));
+        }
+    }
+
+    /// Where the part that begins at `start` ends, if one does.
+    fn end(&self, start: u32) -> Option<u32> {
+        let end = self.ends.get(start as usize).copied();
+        end.filter(|end| *end != Self::NO_PART)
+    }
+}
+
+fn set(places: &mut [u32], at: u32, value: u32) {
+    if let Some(place) = places.get_mut(at as usize) {
+        *place = value;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    /// Reference counts are those of tiktoken-rs 0.12, which has OpenAI's own code.
+    #[test]
+    fn counts_are_those_of_o200k() {
+        let tokens = Tokens::default();
+        for (text, count) in [
+            ("", 0),
+            ("hello world", 2),
+            ("Hello, world!", 4),
+            ("<|endoftext|>", 7),
+            ("The quick brown fox jumps over the lazy dog.", 10),
+            ("fn main() {\n    println!(\"{}\", 1 + 2);\n}\n", 14),
+            ("naïve café — 漢字かな交じり文 🦀🚀", 18),
+            ("{\"a\":1234567890.125,\"b\":[true,null]}", 15),
+            ("   leading\t\ttabs   and  spaces  \n\n\n  end ", 13),
+            ("don't we'LL they'Re I'm", 7),
+        ] {
+            assert_eq!(tokens.count(text), count, "{text:?}");
+        }
+    }
+
+    /// Texts of one piece, which merging by scanning would take minutes for. The reference for blanks
+    /// is bpe-openai 0.3, since tiktoken-rs panics.
+    #[test]
+    fn hostile_texts_are_counted_as_exactly() {
+        let tokens = Tokens::default();
+        for (text, count) in [
+            ("a".repeat(100_000), 12_500),
+            ("-".repeat(100_000), 1_562),
+            ("7".repeat(100_000), 33_334),
+            (" ".repeat(100_000), 782),
+            (" ".repeat(100_000) + "x", 783),
+        ] {
+            assert_eq!(tokens.count(&text), count, "{:?}…", text.get(..1));
+        }
+    }
+
+    #[test]
+    fn counting_stops_at_a_maximum() {
+        let tokens = Tokens::default();
+        let text = "hello world ".repeat(1_000);
+        let count = tokens.count(&text);
+        assert_eq!(tokens.count_within(&text, count), Some(count));
+        assert_eq!(tokens.count_within(&text, count - 1), None);
+        assert_eq!(tokens.count_within("", 0), Some(0));
+    }
+
+    /// Every byte is a token, so every text has a count, and every rank is there once.
+    #[test]
+    fn the_vocabulary_is_whole() {
+        let encoding = Encoding::load();
+        assert!(encoding.piece.is_some());
+        assert_eq!(encoding.ranks.len(), 199_998);
+        assert!((0..=u8::MAX).all(|byte| encoding.rank(&[byte]).is_some()));
+    }
+
+    #[test]
+    fn it_is_loaded_once_and_let_go() {
+        let tokens = Tokens::default();
+        assert!(
+            !tokens.is_loaded(),
+            "nothing is loaded before the first use"
+        );
+        let loaded: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| tokens.encoding())).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        assert!(loaded.iter().all(|one| Arc::ptr_eq(one, &loaded[0])));
+        tokens.let_go_when_idle(Duration::from_secs(3600));
+        assert!(tokens.is_loaded(), "it was used just now");
+        let held = Arc::downgrade(&loaded[0]);
+        drop(loaded);
+        tokens.let_go_when_idle(Duration::ZERO);
+        assert!(!tokens.is_loaded() && held.upgrade().is_none());
+        assert_eq!(tokens.count("hello world"), 2);
+        tokens.let_go();
+        assert!(!tokens.is_loaded());
+    }
+}
