@@ -48,7 +48,7 @@ impl Default for Words {
         Self {
             critical: list(
                 "goal objective target requirement result answer decision conclusion user customer \
-                 error failure urgent required criterion criteria constraint outcome purpose mission \
+                 error failure urgent urgency required criterion criteria constraint outcome purpose mission \
                  failed failing exception decided decisionlog",
             ),
             important: list(
@@ -61,7 +61,9 @@ impl Default for Words {
                  detail finding analyses changelog backtrace stacktrace stdout stderr useragent",
             ),
             ephemeral: list("cache buffer log timestamp logging"),
-            passing: list("temp tmp temporary debug trace cached scratch transient throwaway"),
+            passing: list(
+                "temp tmp temporary debug trace cached buffered scratch transient throwaway",
+            ),
             inner: list("internal"),
             hollow: list(
                 "data content information info detail details value text item list entry line dump \
