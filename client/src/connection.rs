@@ -1,7 +1,7 @@
 //! One connection to the daemon: blocking, with as many calls in flight as one likes.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -97,6 +97,8 @@ pub struct Connection {
 
 /// Buffers larger than this are given back after a call.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
+/// Arguments longer than this are sent from where they are, in bytes.
+const COPY_BYTES_MAX: usize = 16 << 10;
 
 impl Connection {
     /// Connects, says who calls, and waits for the daemon's Welcome.
@@ -199,11 +201,18 @@ impl Connection {
         }
         let id = self.next_id;
         self.buffer.clear();
-        frame::encode_call(&mut self.buffer, id, name, args);
-        let (length, limit) = (
-            self.buffer.len() as u64,
-            self.welcome.limits.frame_bytes_max,
-        );
+        let follows: &[u8] = match args {
+            Args::Json(json) if json.len() > COPY_BYTES_MAX => {
+                frame::encode_call_head(&mut self.buffer, id, name, json);
+                json
+            }
+            Args::Json(_) | Args::Value(_) => {
+                frame::encode_call(&mut self.buffer, id, name, args);
+                &[]
+            }
+        };
+        let length = (self.buffer.len() + follows.len()) as u64;
+        let limit = self.welcome.limits.frame_bytes_max;
         if length > limit.saturating_add(4) {
             let error = FrameError::TooLarge {
                 length: length - 4,
@@ -211,7 +220,7 @@ impl Connection {
             };
             return Err(Error::Refused(error.into()));
         }
-        if let Err(error) = self.stream.write_all(&self.buffer) {
+        if let Err(error) = write_both(&mut self.stream, &self.buffer, follows) {
             return Err(self.reason(error));
         }
         self.shrink();
@@ -274,6 +283,23 @@ impl Connection {
             self.buffer = Vec::new();
         }
     }
+}
+
+/// Writes two slices as if they were one.
+fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Result<()> {
+    let slices = [IoSlice::new(first), IoSlice::new(second)];
+    let written = loop {
+        match stream.write_vectored(&slices) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            written => break written?,
+        }
+    };
+    stream.write_all(first.get(written..).unwrap_or_default())?;
+    stream.write_all(
+        second
+            .get(written.saturating_sub(first.len())..)
+            .unwrap_or_default(),
+    )
 }
 
 fn dial(path: &Path) -> Result<UnixStream, Error> {

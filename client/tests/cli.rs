@@ -24,10 +24,7 @@ fn serve(home: &Path) {
                     panic!("no JSON")
                 };
                 match reply(&name, &args) {
-                    Ok(json) if name.ends_with("_with_meta") => {
-                        peer.answer_with(id, &json, Some(r#"{"position":7,"durable":true}"#));
-                    }
-                    Ok(json) => peer.answer(id, &json),
+                    Ok(json) => peer.answer_with(id, &json, meta(&name)),
                     Err(error) => {
                         let mut out = Vec::new();
                         frame::encode_error(&mut out, Some(id), &error);
@@ -37,6 +34,18 @@ fn serve(home: &Path) {
             }
         }
     });
+}
+
+/// What is said beside a reply.
+fn meta(name: &str) -> Option<&'static str> {
+    match name {
+        "workflow_checkpoint_list" => Some(r#"{"position":7,"durable":true,"total":12}"#),
+        "workflow_checkpoint_save" => {
+            Some(r#"{"position":7,"durable":true,"warnings":["nearly\u001b full"]}"#)
+        }
+        _ if name.ends_with("_with_meta") => Some(r#"{"position":7,"durable":true}"#),
+        _ => None,
+    }
 }
 
 fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
@@ -53,10 +62,26 @@ fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
         "read_events" => r#"{"events":[],"position":0,"durable":true}"#.into(),
         "status" => r#"{"version":"0.1.0","pid":7,"store":"ab","position":3,"durable":true,"writable":true,"uptime":61,"clients":1,"socket":"/s","data":"/d","counts":{"steps":4},"sizes":{"log":2048},"followers":[],"limits":{},"warnings":["look"]}"#.into(),
         "compact" => r#"{"bytes_before":4096,"bytes_after":1536,"took_ms":12,"position":3,"durable":true,"warnings":["a long call"]}"#.into(),
+        "workflow_checkpoint_save" if args.contains("show") => return Err(ErrorBody::new(Code::InvalidInput, args)),
+        "workflow_checkpoint_save" if args.contains("expectedCheckpointId") => return Err(ErrorBody::new(Code::Conflict, "the latest is another").details(serde_json::json!({"changedKeys": ["goal", "a\u{1b}"]}))),
+        "workflow_checkpoint_save" => r#"{"checkpointId":"c1","sessionId":"s1","status":"SAVED","sizeBytes":2048,"newBytes":48}"#.into(),
+        "workflow_checkpoint_load" => format!(r#"{{"checkpointId":"c1","sessionId":"s1","context":{args},"metadata":{{}},"createdAt":"2026-01-01T00:00:00Z","view":{VIEW}}}"#),
+        "workflow_context_compress" => format!(r#"{{"context":{args},"view":{VIEW}}}"#),
+        "workflow_context_prioritize" => format!(r#"{{"tokens":42,"layers":[],"keys":{KEYS}}}"#),
+        "workflow_checkpoint_list" if args.contains("offset") => "[]".into(),
+        "workflow_checkpoint_list" => r#"[{"checkpointId":"c1","sessionId":"s1","createdAt":"2026-01-01T00:00:00Z","sizeBytes":2048,"metadata":{"name":"a\u001b[31m","tags":["x","y"]},"criticalKeys":["goal"]}]"#.into(),
+        "workflow_mark_critical" if args.contains("nope") => r#"{"status":"KEY_NOT_FOUND","message":"there is no key `nope`"}"#.into(),
+        "workflow_mark_critical" => r#"{"status":"SUCCESS","message":"`goal` is critical"}"#.into(),
+        "workflow_checkpoint_diff" => r#"{"from":"c1","to":"c2","added":[],"removed":[],"changed":[{"path":"/n","old":1.10,"new":2}]}"#.into(),
+        "workflow_checkpoint_fork" => format!(r#"{{"checkpointId":"c2","sessionId":"{}","forkedFrom":"c1","sizeBytes":9,"newBytes":0}}"#, if args.contains("mine") { "mine" } else { "s2" }),
+        "workflow_checkpoint_delete" => r#"{"checkpointId":"c1","sessionId":"s1","freedBytes":1536}"#.into(),
         "conflict" => return Err(ErrorBody::new(Code::KeyReused, "the key was used").hint("take another")),
         _ => return Err(ErrorBody::new(Code::UnknownOperation, "there is no such operation").hint("try status")),
     })
 }
+
+const KEYS: &str = r#"[{"key":"goal","layer":"CRITICAL","reason":"the word `goal`","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"the word `log`","tokens":30,"tokensInView":3,"treatment":"dropped"}]"#;
+const VIEW: &str = r#"{"maxTokens":20,"tokens":15,"originalTokens":42,"overBudget":false,"layers":[],"keys":[{"key":"goal","layer":"CRITICAL","reason":"r","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"r","tokens":30,"tokensInView":3,"treatment":"dropped"}],"note":"load it"}"#;
 
 fn lore(home: &Path, arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lore"))
@@ -157,6 +182,185 @@ fn people_get_tables_and_sentences() {
     );
 }
 
+/// A context goes out as it stands in the file or on standard input, with what is said about it.
+#[test]
+fn contexts_are_sent_as_they_are() {
+    let home = tempfile::tempdir().unwrap();
+    serve(home.path());
+    let file = home.path().join("context.json");
+    std::fs::write(&file, " {\"show\": 1.10,\"b\":{\"z\":1,\"a\":-0}}\n").unwrap();
+    let said = [
+        "checkpoint",
+        "save",
+        file.to_str().unwrap(),
+        "--name",
+        "n",
+        "--tag",
+        "x",
+        "--tag",
+        "y",
+        "--metadata",
+        r#"{"name":"m","contextRules":{"log*":"USEFUL"}}"#,
+        "--force",
+        "--session",
+        "s1",
+    ];
+    let (code, _, err) = run(home.path(), &said);
+    let sent = r#"{"sessionId":"s1","context":{"show": 1.10,"b":{"z":1,"a":-0}},"metadata":{"name":"n","contextRules":{"log*":"USEFUL"},"tags":["x","y"]},"force":true}"#;
+    assert_eq!((code, err), (1, format!("lore: {sent}\n")));
+    let output = lore(home.path(), &["checkpoint", "save"], "{}");
+    assert_eq!(
+        output.stdout,
+        b"saved as c1 in session s1: 2.0 KiB on disk, 48 B of it new\n"
+    );
+    assert_eq!(output.stderr, b"lore: nearly\\u{1b} full\n");
+    let expecting = ["checkpoint", "save", "-", "--expect", "c0"];
+    let output = lore(home.path(), &expecting, "{}");
+    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(
+        output.stderr,
+        b"lore: the latest is another\n  Changed since: goal, a\\u{1b}\n"
+    );
+    for (input, said) in [
+        ("[1]", "is no object"),
+        ("{", "is no object"),
+        ("", "is no object"),
+    ] {
+        let output = lore(home.path(), &["checkpoint", "save"], input);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.code() == Some(2) && err.contains(said),
+            "{input}: {err}"
+        );
+    }
+    let (code, _, err) = run(home.path(), &["checkpoint", "save", "/no/such/file"]);
+    assert!(code == 1 && err.contains("/no/such/file"), "{err}");
+    assert_eq!(
+        run(home.path(), &["checkpoint", "save", "--metadata", "[]"]).0,
+        2
+    );
+}
+
+/// A pipe gets the context alone; what became of it goes to standard error.
+#[test]
+fn contexts_are_printed_alone() {
+    let home = tempfile::tempdir().unwrap();
+    serve(home.path());
+    let report = "lore: 15 of 42 tokens, 20 were allowed\n  log\\u{1b} (EPHEMERAL): left out, 3 of 30 tokens\n  load it\n";
+    let load = [
+        "checkpoint",
+        "load",
+        "c1",
+        "--keys",
+        "a,b",
+        "--keys",
+        "c",
+        "--max-tokens",
+        "20",
+    ];
+    assert_eq!(
+        run(home.path(), &load),
+        (
+            0,
+            "{\"checkpointId\":\"c1\",\"keys\":[\"a\",\"b\",\"c\"],\"maxTokens\":20}\n".to_owned(),
+            report.to_owned()
+        )
+    );
+    let (_, out, _) = run(
+        home.path(),
+        &["checkpoint", "load", "--session", "s1", "--as-of", "7"],
+    );
+    assert_eq!(out, "{\"sessionId\":\"s1\",\"asOf\":7}\n");
+    let (code, _, err) = run(home.path(), &["checkpoint", "load"]);
+    assert!(code == 2 && err.contains("--session"), "{err}");
+    let (_, out, _) = run(home.path(), &["checkpoint", "load", "c1", "--json"]);
+    assert!(
+        out.starts_with(r#"{"schema_version":1,"checkpointId":"c1","sessionId":"s1","context":{"#),
+        "{out}"
+    );
+    let compress = ["checkpoint", "compress", "--max-tokens", "20"];
+    let output = lore(home.path(), &compress, r#"{"n":1.10}"#);
+    assert_eq!(
+        output.stdout,
+        b"{\"context\":{\"n\":1.10},\"maxTokens\":20}\n"
+    );
+    assert_eq!(output.stderr, report.as_bytes());
+    let stored = [
+        "checkpoint",
+        "compress",
+        "--checkpoint",
+        "c1",
+        "--max-tokens",
+        "20",
+        "--rules",
+        "{}",
+    ];
+    let (_, out, _) = run(home.path(), &stored);
+    assert_eq!(
+        out,
+        "{\"checkpointId\":\"c1\",\"maxTokens\":20,\"contextRules\":{}}\n"
+    );
+    let (_, out, _) = run(
+        home.path(),
+        &["checkpoint", "prioritize", "--session", "s1"],
+    );
+    assert!(
+        out.contains(
+            "log\\u{1b}  EPHEMERAL  30      3 (left out)  the word `log`\n42 tokens in all\n"
+        ),
+        "{out}"
+    );
+}
+
+/// Lists, marks, differences, forks and deletions are told in tables and sentences.
+#[test]
+fn checkpoints_are_told_to_people() {
+    let home = tempfile::tempdir().unwrap();
+    serve(home.path());
+    let run = |arguments: &[&str]| run(home.path(), &[&["checkpoint"], arguments].concat());
+    let (code, out, _) = run(&["list", "--session", "s1"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (
+            0,
+            "checkpoint  at                    size     name         tags\n\
+             c1          2026-01-01T00:00:00Z  2.0 KiB  a\\u{1b}[31m  x, y\n\
+             1 of 12; critical keys: goal\n"
+        )
+    );
+    let (code, out, err) = run(&["list", "--session", "s1", "--offset", "20"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("there are 12"), "{err}");
+    let (_, out, _) = run(&["list", "--session", "s1", "--json"]);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(listed["checkpoints"][0]["checkpointId"], "c1");
+    assert_eq!(listed["_meta"]["total"], 12);
+    assert_eq!(run(&["list"]).0, 2);
+    assert_eq!(
+        run(&["critical", "goal"]),
+        (0, "`goal` is critical\n".to_owned(), String::new())
+    );
+    assert_eq!(
+        run(&["critical", "nope"]),
+        (
+            1,
+            String::new(),
+            "lore: there is no key `nope`\n".to_owned()
+        )
+    );
+    assert_eq!(
+        run(&["diff", "c1", "c2"]),
+        (0, "~ /n 1.10 -> 2\n".to_owned(), String::new())
+    );
+    assert_eq!(run(&["diff", "c1", "c 2"]).0, 2);
+    let (_, out, _) = run(&["fork", "c1"]);
+    assert_eq!(out, "forked c1 into session s2 as c2: 0 B new\n");
+    let (_, out, _) = run(&["fork", "c1", "--session", "mine"]);
+    assert_eq!(out, "forked c1 into session mine as c2: 0 B new\n");
+    let (_, out, _) = run(&["delete", "c1"]);
+    assert_eq!(out, "deleted c1 of session s1: 1.5 KiB freed\n");
+}
+
 /// Programs get JSON with its version.
 #[test]
 fn programs_get_json() {
@@ -201,6 +405,7 @@ fn failures_have_their_exit_codes() {
     );
     let (code, out, _) = run(home.path(), &["completions", "bash"]);
     assert!(code == 0 && out.contains("_lore()"), "{out}");
+    assert!(out.contains("prioritize"), "{out}");
 }
 
 /// Whoever reads the output may stop at any time.

@@ -3,7 +3,7 @@
 #![cfg(feature = "schema")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use lore::protocol::{log, sessions, status, steps};
+use lore::protocol::{checkpoints, log, sessions, status, steps};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -35,6 +35,40 @@ fn all() -> Vec<(&'static str, Value)> {
             "register_field_mapping",
             schema::<steps::RegisterFieldMappingArgs>(),
         ),
+        (
+            "workflow_checkpoint_save",
+            schema::<checkpoints::SaveArgs>(),
+        ),
+        (
+            "workflow_checkpoint_load",
+            schema::<checkpoints::LoadArgs>(),
+        ),
+        (
+            "workflow_checkpoint_list",
+            schema::<checkpoints::ListArgs>(),
+        ),
+        ("workflow_mark_critical", schema::<checkpoints::MarkArgs>()),
+        (
+            "workflow_checkpoint_delete",
+            schema::<checkpoints::DeleteArgs>(),
+        ),
+        (
+            "workflow_checkpoint_diff",
+            schema::<checkpoints::DiffArgs>(),
+        ),
+        (
+            "workflow_checkpoint_fork",
+            schema::<checkpoints::ForkArgs>(),
+        ),
+        (
+            "workflow_context_compress",
+            schema::<checkpoints::CompressArgs>(),
+        ),
+        (
+            "workflow_context_prioritize",
+            schema::<checkpoints::PrioritizeArgs>(),
+        ),
+        ("compact", schema::<log::CompactArgs>()),
         ("create_session", schema::<sessions::CreateSessionArgs>()),
         ("read_events", schema::<log::ReadEventsArgs>()),
         ("verify_log", schema::<log::VerifyLogArgs>()),
@@ -88,4 +122,11 @@ fn only_what_must_be_there_is_required() {
     assert_eq!(required("resolve_variables"), ["names"]);
     assert_eq!(required("register_field_mapping"), ["field", "aliases"]);
     assert!(required("list_steps").is_empty());
+    assert_eq!(required("workflow_checkpoint_save"), ["context"]);
+    assert_eq!(required("workflow_checkpoint_list"), ["sessionId"]);
+    assert_eq!(required("workflow_mark_critical"), ["contextKey"]);
+    assert_eq!(required("workflow_checkpoint_diff"), ["from", "to"]);
+    assert_eq!(required("workflow_context_compress"), ["maxTokens"]);
+    assert!(required("workflow_checkpoint_load").is_empty());
+    assert!(required("workflow_context_prioritize").is_empty());
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::api::Limits;
+use crate::checkpoints;
 use crate::engine::Settings;
 
 /// When a write is answered.
@@ -26,6 +27,10 @@ pub struct Config {
     pub engine: Settings,
     /// What a peer may use.
     pub limits: Limits,
+    /// What checkpoints may take.
+    pub checkpoints: checkpoints::Limits,
+    /// What words of keys say about a context's layers.
+    pub words: checkpoints::Words,
     /// What derived data may take, in bytes.
     pub cache_bytes_max: usize,
     /// What is logged to standard error, as `tracing` filters it.
@@ -51,6 +56,14 @@ pub enum Error {
         /// Line, column, and what is wrong.
         message: String,
     },
+    /// A list of words holds something else.
+    #[error("the setting `{name}` has {word:?}; each word is of small letters alone, singular")]
+    Word {
+        /// The setting.
+        name: &'static str,
+        /// As given.
+        word: String,
+    },
     /// A value is out of its range.
     #[error("the setting `{name}` is {value}; it must be {wanted}")]
     Value {
@@ -71,6 +84,8 @@ struct File {
     log: Option<String>,
     engine: EngineTable,
     limits: LimitsTable,
+    checkpoints: CheckpointsTable,
+    layers: LayersTable,
 }
 
 const MIB: u64 = 1 << 20;
@@ -131,11 +146,71 @@ section! {
     }
 }
 
+section! {
+    /// `[checkpoints]`: what checkpoints may take.
+    CheckpointsTable "checkpoints" Config {
+        checkpoint_bytes_max => checkpoints.checkpoint_bytes_max, 1024, 64 * MIB;
+        session_bytes_max => checkpoints.session_bytes_max, 1024, u64::MAX;
+        total_bytes_max => checkpoints.total_bytes_max, 1024, u64::MAX;
+        per_session_max => checkpoints.per_session_max, 1, 1_000_000;
+        warn_percent => checkpoints.warn_percent, 1, 100;
+        clean_percent => checkpoints.clean_percent, 1, 100;
+        untouched_days => checkpoints.untouched_days, 0, 36_500;
+    }
+}
+
+/// `[layers]`: words of keys, each list in place of the one that is built in.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LayersTable {
+    critical: Option<Vec<String>>,
+    important: Option<Vec<String>>,
+    useful: Option<Vec<String>>,
+    ephemeral: Option<Vec<String>>,
+}
+
+impl LayersTable {
+    const KEYS: &[&str] = &[
+        "layers.critical",
+        "layers.important",
+        "layers.useful",
+        "layers.ephemeral",
+    ];
+
+    fn apply(self, words: &mut checkpoints::Words) -> Result<(), Error> {
+        let lists = [
+            (self.critical, &mut words.critical, "layers.critical"),
+            (self.important, &mut words.important, "layers.important"),
+            (self.useful, &mut words.useful, "layers.useful"),
+            (self.ephemeral, &mut words.ephemeral, "layers.ephemeral"),
+        ];
+        for (given, list, name) in lists {
+            let Some(given) = given else { continue };
+            let is_word = |word: &String| {
+                !word.is_empty() && word.chars().all(|c| c.is_alphabetic() && !c.is_uppercase())
+            };
+            if let Some(word) = given.iter().find(|word| !is_word(word)) {
+                let word = word.clone();
+                return Err(Error::Word { name, word });
+            }
+            *list = given;
+        }
+        Ok(())
+    }
+}
+
 /// Every key of the file, as `section.key`: a public surface, so a test holds it.
 #[must_use]
 pub fn keys() -> Vec<&'static str> {
     let top = ["durability", "log"];
-    [&top, EngineTable::KEYS, LimitsTable::KEYS].concat()
+    [
+        &top,
+        EngineTable::KEYS,
+        LimitsTable::KEYS,
+        CheckpointsTable::KEYS,
+        LayersTable::KEYS,
+    ]
+    .concat()
 }
 
 fn set<T: TryFrom<u64>>(
@@ -167,7 +242,9 @@ impl Config {
         Self {
             engine: Settings::default(),
             limits: Limits::default(),
-            cache_bytes_max: 16 << 20,
+            checkpoints: checkpoints::Limits::default(),
+            words: checkpoints::Words::default(),
+            cache_bytes_max: 32 << 20,
             log: "info".to_owned(),
         }
     }
@@ -203,6 +280,8 @@ impl Config {
         }
         file.engine.apply(&mut config)?;
         file.limits.apply(&mut config)?;
+        file.checkpoints.apply(&mut config)?;
+        file.layers.apply(&mut config.words)?;
         Ok(config)
     }
 }
@@ -224,6 +303,7 @@ mod tests {
             let value = match name {
                 "durability" => "\"relaxed\"",
                 "log" => "\"debug\"",
+                _ if table == "layers" => "[\"brief\"]",
                 _ => "67108864",
             };
             let text = match table {
@@ -239,6 +319,18 @@ mod tests {
         assert!(!parse("durability = \"relaxed\"").unwrap().engine.durable);
         let refused = parse("[limits]\nconnections_max = 0").unwrap_err();
         assert!(refused.to_string().contains("from 1 to 65536"), "{refused}");
+    }
+
+    /// Lists of words take the place of ours; what is no word is refused.
+    #[test]
+    fn words_can_be_chosen() {
+        let config = parse("[layers]\ncritical = [\"brief\"]").unwrap();
+        assert_eq!(config.words.critical, ["brief"]);
+        assert_eq!(config.words.useful, checkpoints::Words::default().useful);
+        for wrong in ["Brief", "", "two words", "a1"] {
+            let refused = parse(&format!("[layers]\nuseful = [\"{wrong}\"]")).unwrap_err();
+            assert!(refused.to_string().contains("layers.useful"), "{refused}");
+        }
     }
 
     /// A key that is none is refused with its line and what there is.

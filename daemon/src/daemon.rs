@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, UNIX_EPOCH};
 
 use lore::places::{PlaceError, Places, ensure_folder};
 use tokio::net::UnixListener;
@@ -14,18 +13,12 @@ use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, OpenError, Opened};
-use crate::log::index;
-use crate::operation::Context;
+use crate::operation::{Context, Extensions};
 use crate::rooms::Rooms;
 use crate::service::{Lock, LockError, SocketError, bind};
+use crate::sessions::LastAccess;
 use crate::store::{self, Blobs};
-
-/// How often idle work is looked at.
-const IDLE_TICK: Duration = Duration::from_secs(30);
-/// How often it is looked whether enough was removed to give its space back.
-const COMPACT_TICK: Duration = Duration::from_secs(2);
-/// How long after a compaction that could not do all the next one may begin by itself.
-const COMPACT_AGAIN: Duration = Duration::from_secs(600);
+use crate::{checkpoints, chores};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +74,13 @@ impl Daemon {
             blobs,
             fold,
             cache: Cache::new(config.cache_bytes_max),
+            extensions: Extensions::default()
+                .with(LastAccess::open(folder.access()))
+                .with(checkpoints::Room {
+                    limits: config.checkpoints.clone(),
+                    words: config.words.clone(),
+                    ..checkpoints::Room::default()
+                }),
             folder,
             socket: places.socket.clone(),
             started,
@@ -112,8 +112,7 @@ impl Daemon {
             limits: self.limits,
             stop: stop.clone(),
         }));
-        let idle = tokio::spawn(idle_work(Arc::clone(&self.context)));
-        let compaction = tokio::spawn(compact_when_due(Arc::clone(&self.context)));
+        let chores = chores::begin(&self.context);
         let health = self.context.engine.health().clone();
         let mut serving = std::pin::pin!(doors.serve(self.listener));
         let failed = tokio::select! {
@@ -125,8 +124,12 @@ impl Daemon {
                 true
             }
         };
-        idle.abort();
-        compaction.abort();
+        drop(chores);
+        if let Some(access) = self.context.extensions.get::<LastAccess>()
+            && let Err(error) = access.write(self.context.engine.clock().now())
+        {
+            tracing::warn!(%error, "the last access to sessions was not written down");
+        }
         // The socket goes before the lock: a new daemon never finds its own removed.
         if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was not removed");
@@ -136,60 +139,5 @@ impl Daemon {
         } else {
             Ok(())
         }
-    }
-}
-
-/// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
-/// an event are swept.
-async fn idle_work(context: Arc<Context>) {
-    let mut seen = context.engine.position();
-    let mut swept = None;
-    loop {
-        tokio::time::sleep(IDLE_TICK).await;
-        let now = context.engine.position();
-        if now != seen {
-            seen = now;
-            continue;
-        }
-        context.cache.clear();
-        if swept == Some(now) {
-            continue;
-        }
-        swept = Some(now);
-        if let Err(error) = context.engine.rest().await {
-            tracing::warn!(%error, "the journal was not emptied while idle");
-        }
-        let shared = Arc::clone(&context);
-        let Ok(state) = context.engine.read().await else {
-            continue;
-        };
-        let result = tokio::task::spawn_blocking(move || {
-            let now = UNIX_EPOCH + Duration::from_micros(shared.engine.clock().now());
-            shared
-                .blobs
-                .sweep(now, |hash| index::is_blob_named(&state.snapshot, hash))
-        })
-        .await;
-        match result {
-            Ok(Ok(0)) | Err(_) => {}
-            Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
-            Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
-        }
-    }
-}
-
-/// Gives disk space back by itself, once enough was removed.
-async fn compact_when_due(context: Arc<Context>) {
-    loop {
-        tokio::time::sleep(COMPACT_TICK).await;
-        if !context.engine.is_compaction_due() {
-            continue;
-        }
-        match context.engine.compact().await {
-            Ok(done) if done.warnings.is_empty() => continue,
-            Ok(done) => tracing::warn!(?done.warnings, "not all disk space was given back"),
-            Err(error) => tracing::warn!(%error, "no disk space was given back"),
-        }
-        tokio::time::sleep(COMPACT_AGAIN).await;
     }
 }

@@ -5,7 +5,7 @@
 //! - [`api`]: the doors on that socket, and the operation table that they share
 //! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
 //!   read by its address
-//! - [`steps`], [`checkpoints`], [`sessions`], [`projects`], [`audit`]: one room per capability
+//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability
 //! - [`rooms`]: the sum of all rooms: what an event does to the rows
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
@@ -23,6 +23,7 @@ pub mod audit;
 pub mod cache;
 pub mod canonical;
 pub mod checkpoints;
+mod chores;
 pub mod clock;
 pub mod config;
 pub mod daemon;

@@ -64,6 +64,7 @@ pub fn verify(config: &Config, places: &Places) -> Outcome {
                 fold: &Rooms,
                 tail: opened.tail.position,
                 head,
+                is_there: &|_| Ok(true),
                 scratch: &folder(places).scratch(),
             };
             let shows = std::io::stderr().is_terminal();

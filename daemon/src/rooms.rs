@@ -1,5 +1,6 @@
 //! The sum of all rooms: what an event of any kind does to the rows.
 
+use crate::checkpoints::{self, CheckpointFact};
 use crate::engine::Fold;
 use crate::log::{INDEX, RecordKey, Stamped, index};
 use crate::sessions;
@@ -10,7 +11,7 @@ use crate::store::{Error, RowsMut, Space};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rooms;
 
-const SPACES: [Space; 3] = [INDEX, sessions::SPACE, steps::SPACE];
+const SPACES: [Space; 4] = [INDEX, sessions::SPACE, steps::SPACE, checkpoints::SPACE];
 
 impl Fold for Rooms {
     fn spaces(&self) -> &'static [Space] {
@@ -35,8 +36,11 @@ impl Fold for Rooms {
             }
         }
         sessions::apply(rows, event, is_step)?;
-        match &fact {
-            Some(fact) => steps::apply(rows, event, fact, record),
+        if let Some(fact) = &fact {
+            return steps::apply(rows, event, fact, record);
+        }
+        match CheckpointFact::of(event)? {
+            Some(fact) => checkpoints::apply(rows, event, &fact, record),
             None => Ok(()),
         }
     }

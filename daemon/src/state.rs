@@ -6,7 +6,7 @@ use lore::protocol::AsOf;
 
 use crate::engine::{Fold, Published};
 use crate::error::{Code, Refusal};
-use crate::log::{LOG, Log, Position, RecordKey, ScopeOf};
+use crate::log::{KEPT, Log, Position, RecordKey, ScopeOf};
 use crate::operation::{Context, Moment};
 use crate::sessions;
 use crate::store::{Bytes, Direction, Error, Memory, Rows, Space, Visit};
@@ -116,7 +116,7 @@ impl State {
 impl Rows for State {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
         match &self.past {
-            Some(past) if space != LOG => past.get(space, key),
+            Some(past) if !KEPT.contains(&space) => past.get(space, key),
             _ => self.live.snapshot.get(space, key),
         }
     }
@@ -130,7 +130,7 @@ impl Rows for State {
         visit: Visit<'_>,
     ) -> Result<(), Error> {
         match &self.past {
-            Some(past) if space != LOG => past.scan(space, low, high, direction, visit),
+            Some(past) if !KEPT.contains(&space) => past.scan(space, low, high, direction, visit),
             _ => self.live.snapshot.scan(space, low, high, direction, visit),
         }
     }
@@ -147,14 +147,14 @@ mod tests {
     use crate::engine::tests::{histories, live, store_of};
     use crate::log::INDEX;
     use crate::rooms::Rooms;
-    use crate::steps;
+    use crate::{checkpoints, steps};
 
     type Row = (&'static str, Vec<u8>, Vec<u8>);
 
     /// The rows that are about one session, registrations of its project and everywhere included.
     fn rows_about(rows: &dyn Rows, session: &str, project: Option<&str>) -> Vec<Row> {
         let mut found = Vec::new();
-        for space in [INDEX, sessions::SPACE, steps::SPACE] {
+        for space in [INDEX, sessions::SPACE, steps::SPACE, checkpoints::SPACE] {
             rows.scan(
                 space,
                 &[],
@@ -164,8 +164,10 @@ mod tests {
                     let has =
                         |name: &str| key.windows(name.len()).any(|part| part == name.as_bytes());
                     let of_project = project.is_some_and(has) && space == steps::SPACE;
+                    // What objects take is counted over all sessions, and only the live rows know it.
+                    let counts = space == checkpoints::SPACE && !matches!(key, [b's' | b'm', ..]);
                     let of_all = space == steps::SPACE && matches!(key, [b'x' | b'y', b'g', ..]);
-                    if has(session) || of_project || of_all {
+                    if (has(session) && !counts) || of_project || of_all {
                         found.push((space.name(), key.to_vec(), value.to_vec()));
                     }
                     Ok(ControlFlow::Continue(()))

@@ -45,6 +45,14 @@ pub fn run() -> Result<bool, Failed> {
         "2. Agent `claude`, over MCP, records what its tool returned as step {}:\n   {pull_request}",
         step.number
     );
+    let context = json!({
+        "goal": "report what changed since the deployment",
+        "plan": ["find the deployment", "list the changes", "write the report"],
+        "done": 1,
+    });
+    let saved = json!({"sessionId": step.session, "context": context});
+    claude.call("workflow_checkpoint_save", &saved)?;
+    println!("   and saves what it has in mind as a checkpoint:\n   {context}");
 
     daemon.kill()?;
     println!("3. The daemon is killed with -9, in the middle of the work.");
@@ -80,6 +88,7 @@ pub fn run() -> Result<bool, Failed> {
         &json!({"session": step.session, "tool": "get_changes", "parameters": parameters, "result": merged}),
     )?;
     println!("   and records its own result as step 2: {merged}");
+    take_over(&mut codex, &step.session, &context)?;
 
     let mut claude = McpAgent::connect(&home, "claude")?;
     let names = json!(["ALL_IDS_FROM_STEP_2", "URL_FROM_STEP_2", "ID_FROM_STEP_9"]);
@@ -112,6 +121,29 @@ pub fn run() -> Result<bool, Failed> {
          By hand:  lore step record my_tool '{{\"id\": 7}}' && lore step resolve ID_FROM_STEP_1"
     );
     Ok(true)
+}
+
+/// Loads the context that another agent saved, changes it, and saves it again.
+fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(), Failed> {
+    let latest = json!({"sessionId": session});
+    let loaded = call(agent, "workflow_checkpoint_load", &latest)?;
+    expect(field(&loaded, "context")?, context)?;
+    let mut changed = context.clone();
+    if let Some(done) = changed.get_mut("done") {
+        *done = json!(2);
+    }
+    let save = json!({
+        "sessionId": session, "context": changed,
+        "expectedCheckpointId": field(&loaded, "checkpointId")?,
+    });
+    let saved = call(agent, "workflow_checkpoint_save", &save)?;
+    println!(
+        "   It loads the checkpoint from before the kill, which holds what `claude` had in mind, and saves\n   \
+         it with `done` as 2: {} bytes, {} of them new.",
+        field(&saved, "sizeBytes")?,
+        field(&saved, "newBytes")?
+    );
+    Ok(())
 }
 
 fn tell_resolutions(reply: &Value) -> Result<(), Failed> {

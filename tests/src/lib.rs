@@ -6,15 +6,18 @@
 //! harness says no, always with what the daemon last said.
 
 pub mod bench;
+pub mod disk;
+mod door;
 mod home;
 pub mod ledger;
 mod peer;
 mod random;
 mod wait;
 
+pub use door::{Door, Era, Lines};
 pub use home::{Daemon, Ended, Home, call};
 pub use peer::Peer;
-pub use random::{Random, seed};
+pub use random::{Random, noise, seed};
 pub use wait::until;
 
 /// A fresh home for the daemon that this package builds.

@@ -53,3 +53,14 @@ impl Random {
         of.get(at).expect("something to pick from")
     }
 }
+
+/// A text that does not compress below its half: hexadecimal digits of random bits.
+#[must_use]
+pub fn noise(bytes: usize, random: &mut Random) -> String {
+    let mut text = String::with_capacity(bytes + 16);
+    while text.len() < bytes {
+        text.push_str(&format!("{:016x}", random.bits()));
+    }
+    text.truncate(bytes);
+    text
+}

@@ -39,6 +39,27 @@ impl Cold {
         self.lore(arguments).output().expect("lore runs")
     }
 
+    /// A line as a person types it, in a folder of its own, with `lore` on the path.
+    fn shell(&self, line: &str) -> Command {
+        let (programs, work) = (self.0.path().join("bin"), self.0.path().join("agents"));
+        for folder in [&programs, &work] {
+            std::fs::create_dir_all(folder).expect("a folder");
+        }
+        let link = programs.join("lore");
+        if !link.exists() {
+            std::os::unix::fs::symlink(LORE, &link).expect("a link");
+        }
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", line])
+            .env_clear()
+            .env("LORE_HOME", self.0.path())
+            .env("LORE_DAEMON", LORED)
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .current_dir(work);
+        command
+    }
+
     fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);
         serde_json::from_slice(&output.stdout)
@@ -81,8 +102,11 @@ struct Host {
 
 impl Host {
     fn start(cold: &Cold) -> Self {
-        let mut child = cold
-            .lore(&["--agent", "host", "mcp"])
+        Self::of(&mut cold.lore(&["--agent", "host", "mcp"]))
+    }
+
+    fn of(bridge: &mut Command) -> Self {
+        let mut child = bridge
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -253,20 +277,7 @@ fn the_first_minute_of_the_readme() {
     let block = section.split("```").nth(1).expect("its commands");
     let mut outputs = Vec::new();
     for line in block.lines().filter(|line| line.starts_with("lore ")) {
-        let path = cold.0.path().join("bin");
-        std::fs::create_dir_all(&path).expect("a folder");
-        let link = path.join("lore");
-        if !link.exists() {
-            std::os::unix::fs::symlink(LORE, &link).expect("a link");
-        }
-        let output = Command::new("sh")
-            .args(["-c", line])
-            .env_clear()
-            .env("LORE_HOME", cold.0.path())
-            .env("LORE_DAEMON", LORED)
-            .env("PATH", format!("{}:/usr/bin:/bin", path.display()))
-            .output()
-            .expect("a shell");
+        let output = cold.shell(line).output().expect("a shell");
         assert!(output.status.success(), "{line}: {output:?}");
         outputs.push(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -282,4 +293,180 @@ fn the_first_minute_of_the_readme() {
         outputs[2]
     );
     assert!(outputs[2].contains("see Fix login"), "{}", outputs[2]);
+}
+
+/// Ids in the order in which they were first seen, so that those of a page and those of a run can
+/// be compared.
+#[derive(Default)]
+struct Ids(Vec<String>);
+
+/// What is another one each time: `0` is a digit, `x` a letter or digit.
+const TIME: &str = "0000-00-00T00:00:00.000000Z";
+const IDS: [&str; 3] = [
+    "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
+    "s-xxxxxxxxxxxxxxxx",
+    "agents-xxxxxxxx",
+];
+
+impl Ids {
+    /// A text with its times, sizes and ids replaced: ids by their number.
+    fn plain(&mut self, text: &str) -> String {
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let is_size = digits > 0
+                && (plain.ends_with("Bytes\":") || rest[digits..].starts_with(" B"))
+                && !plain.ends_with(|c: char| c.is_ascii_digit());
+            let length = if has_shape(rest, TIME) {
+                plain += "<time>";
+                TIME.len()
+            } else if let Some(shape) = IDS.iter().find(|shape| has_shape(rest, shape)) {
+                let number = self.number(&rest[..shape.len()]);
+                plain += &format!("<id {number}>");
+                shape.len()
+            } else if is_size {
+                plain += "<size>";
+                digits
+            } else {
+                plain.push(first);
+                first.len_utf8()
+            };
+            rest = &rest[length..];
+        }
+        plain
+    }
+
+    fn number(&mut self, id: &str) -> usize {
+        let known = self.0.iter().position(|known| known == id);
+        known.unwrap_or_else(|| {
+            self.0.push(id.to_owned());
+            self.0.len() - 1
+        })
+    }
+
+    /// A text of the page with the ids of this run in it.
+    fn translate(&self, run: &Self, text: &str) -> String {
+        let pairs = self.0.iter().zip(&run.0);
+        pairs.fold(text.to_owned(), |text, (here, there)| {
+            text.replace(here, there)
+        })
+    }
+}
+
+fn has_shape(text: &str, shape: &str) -> bool {
+    text.len() >= shape.len()
+        && text
+            .bytes()
+            .zip(shape.bytes())
+            .all(|(byte, wanted)| match wanted {
+                b'0' => byte.is_ascii_digit(),
+                b'x' => byte.is_ascii_alphanumeric(),
+                _ => byte == wanted,
+            })
+}
+
+/// The examples of docs/checkpoints.md are true: every command is run, every MCP line is sent, and
+/// what comes out is what stands there, but for ids, times and sizes.
+#[test]
+fn the_examples_of_the_checkpoints_page() {
+    let page = include_str!("../../docs/checkpoints.md");
+    let block = |language: &str| {
+        let open = format!("\n```{language}\n");
+        let (_, rest) = page.split_once(&open).expect("the block is there");
+        rest.split_once("```").expect("its end").0
+    };
+    let cold = Cold::new();
+    let (mut ids, mut run) = (Ids::default(), Ids::default());
+    let mut session = String::new();
+    let mut commands = 0;
+    for example in block("console").split("\n$ ") {
+        let (line, wanted) = example.split_once('\n').unwrap_or((example, ""));
+        let line = ids.translate(&run, line.trim_start_matches("$ "));
+        if let Some(value) = line.strip_prefix("export LORE_SESSION=") {
+            session = value.to_owned();
+            continue;
+        }
+        let mut shell = cold.shell(&format!("{{ {line}\n}} 2>&1"));
+        let output = shell.env("LORE_SESSION", &session).output();
+        let found = String::from_utf8(output.expect("a shell").stdout).expect("a text");
+        assert_eq!(run.plain(found.trim()), ids.plain(wanted.trim()), "{line}");
+        commands += 1;
+    }
+    assert!(commands > 8, "{commands} commands on the page");
+
+    let mut host = Host::of(&mut cold.shell("lore --agent claude mcp"));
+    host.initialize();
+    let mut lines = block("jsonl").lines();
+    let mut calls = 0;
+    while let Some(request) = lines.next().and_then(|line| line.strip_prefix("→ ")) {
+        host.send(&ids.translate(&run, request));
+        let mut answer: Value = serde_json::from_str(&host.line()).expect("an answer");
+        let result = answer["result"].as_object_mut().expect("a result");
+        let content = result.shift_remove("content").expect("content");
+        let text = content[0]["text"].as_str().expect("a text");
+        let said = result["structuredContent"].to_string();
+        assert!(result["isError"] == true || text == said, "{text}");
+        let wanted = lines.next().and_then(|line| line.strip_prefix("← "));
+        let wanted = wanted.expect("its answer");
+        assert_eq!(
+            run.plain(&answer.to_string()),
+            ids.plain(wanted),
+            "{request}"
+        );
+        calls += 1;
+    }
+    assert!(calls > 3, "{calls} calls on the page");
+}
+
+/// A context goes through `lore` and back to the last digit, in pipes and from files; a mark, a
+/// conflict, a deletion and what is not there end as they should.
+#[test]
+fn contexts_go_through_the_client_whole() {
+    let cold = Cold::new();
+    let saved = "{\"b\":{\"z\":[1.10,-0,1E400],\"a\":\"\u{202e}é\"}, \"n\":12345678901234567890.5}";
+    let file = cold.0.path().join("context.json");
+    std::fs::write(&file, saved).expect("a file");
+    let file = file.to_str().expect("a path");
+    let first = cold.json(&["checkpoint", "save", file, "--json", "--name", "one"]);
+    let (session, id) = (&first["sessionId"], &first["checkpointId"]);
+    let (session, id) = (
+        session.as_str().expect("a session"),
+        id.as_str().expect("an id"),
+    );
+    let loaded = cold.run(&["checkpoint", "load", id]);
+    let wanted =
+        "{\"b\":{\"a\":\"\u{202e}é\",\"z\":[1.10,-0,1E400]},\"n\":12345678901234567890.5}\n";
+    assert_eq!(String::from_utf8_lossy(&loaded.stdout), wanted);
+    let piped = cold
+        .shell("lore checkpoint load | lore checkpoint save")
+        .env("LORE_SESSION", session)
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&piped.stdout);
+    assert_eq!(
+        said,
+        format!("unchanged since {id} in session {session}: nothing saved\n")
+    );
+
+    let code = |arguments: &[&str]| {
+        let arguments = [&["--session", session, "checkpoint"], arguments].concat();
+        cold.run(&arguments).status.code()
+    };
+    assert_eq!(code(&["critical", "b"]), Some(0));
+    assert_eq!(code(&["critical", "nope"]), Some(1));
+    assert_eq!(code(&["critical", "b", "--unmark"]), Some(0));
+    assert_eq!(code(&["save", file, "--force"]), Some(0));
+    assert_eq!(code(&["save", file, "--expect", id, "--force"]), Some(5));
+    assert_eq!(code(&["list", "--name", "one"]), Some(0));
+    assert_eq!(code(&["list", "--name", "two"]), Some(1));
+    assert_eq!(
+        code(&["prioritize", file, "--rules", r#"{"b": "CRITICAL"}"#]),
+        Some(0)
+    );
+    assert_eq!(code(&["compress", file, "--max-tokens", "0"]), Some(1));
+    assert_eq!(code(&["delete", id]), Some(0));
+    assert_eq!(code(&["delete", id]), Some(1));
+    assert_eq!(code(&["diff", id, id]), Some(1));
+    assert_eq!(code(&["load"]), Some(0));
 }

@@ -11,7 +11,7 @@ use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::json;
 use tests::ledger::{Ledger, record};
-use tests::{Daemon, Home, Random, home, seed, until};
+use tests::{Daemon, Home, Random, disk, home, seed, until};
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
@@ -24,21 +24,10 @@ const COMPACT_AFTER: [u32; 2] = [25, 45];
 /// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call.
 const FAULTS: u64 = 80;
 
-/// The library that fails calls, built once by the compiler that linked this test.
+/// The library that fails calls, built once.
 fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fault.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/fault.c");
-        let built = Command::new("cc")
-            .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
-            .args([&library, &source])
-            .arg("-ldl")
-            .status()
-            .expect("cc, which links Rust programs, is there");
-        assert!(built.success(), "fault.c does not compile");
-        library
-    })
+    BUILT.get_or_init(|| disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR"))))
 }
 
 /// A home whose daemons run with the library.

@@ -10,30 +10,13 @@ use std::time::Duration;
 use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::{Value, json};
+use tests::disk::files;
 use tests::ledger::{Ledger, content_of, record};
 use tests::{Daemon, Home, Random, call, home, seed, until};
 
 /// Flips when `LORE_FLIPS` names no other number.
 const FLIPS: u64 = 150;
 const STEPS: u64 = 90;
-
-/// Every file below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            if entry.file_type().unwrap().is_dir() {
-                open.push(entry.path());
-            } else {
-                found.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    found
-}
 
 /// A stopped store, kept in memory: paths in the data folder and what their files hold, without
 /// the zeros at their ends.

@@ -7,12 +7,19 @@
 use std::path::Path;
 
 use lore::protocol::Code;
+use lore::protocol::tools::READ_OPERATIONS;
+use lored::checkpoints::{
+    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone,
+    KeyMarked, Link, Part,
+};
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
+use lored::log::objects::{self, Form, Object, Place};
 use lored::log::{
-    Actor, Body, Hash, INDEX, KeyMark, LOG, Log, NewEvent, Position, RecordBuilder, RecordKey,
-    Stamped, codec, decode_record,
+    Actor, Body, Hash, INDEX, KeyMark, LOG, Log, NewEvent, OBJECTS, Position, RecordBuilder,
+    RecordKey, Stamped, codec, decode_record,
 };
+use lored::operation::Access;
 use lored::rooms::Rooms;
 use lored::sessions::SessionCreated;
 use lored::steps::{
@@ -39,22 +46,24 @@ fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Every golden line has to be said as it stands; new ones may come after it.
+/// Every golden line has to be said as it stands, and whatever else is said has to become one, at the
+/// end of the file.
 fn hold(file: &str, golden: &str, now: &[String]) {
     let kept: Vec<&str> = golden
         .lines()
         .filter(|line| !line.starts_with('#'))
         .collect();
-    if kept != now {
+    for line in &kept {
+        assert!(
+            now.iter().any(|said| said == line),
+            "golden/{file} holds what is no longer so:\n{line}"
+        );
+    }
+    let mut new: Vec<&str> = now.iter().map(String::as_str).collect();
+    new.retain(|line| !kept.contains(line));
+    if !new.is_empty() {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
-        std::fs::write(&path, now.join("\n") + "\n").unwrap();
-        for line in &kept {
-            assert!(
-                now.iter().any(|said| said == line),
-                "golden/{file} holds what is no longer so:\n{line}\nNow is in {}",
-                path.display()
-            );
-        }
+        std::fs::write(&path, new.join("\n") + "\n").unwrap();
         panic!("golden/{file} lacks lines that are in {}", path.display());
     }
 }
@@ -211,11 +220,122 @@ fn events() -> Vec<(&'static str, NewEvent)> {
     ]
 }
 
+/// What happens to checkpoints, in every shape.
+fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
+    let clock = Clock::fixed(TIME, 8);
+    let of = |kind, fact: Vec<u8>, body: Vec<u8>| NewEvent {
+        kind,
+        session: Some("s-1".to_owned()),
+        project: Some("p-1".to_owned()),
+        fact,
+        body: Body::new(body, clock.random()),
+    };
+    let saved = |saved: &CheckpointSaved, metadata: Option<&str>| {
+        let metadata = metadata.map(str::to_owned);
+        let body = codec::encode(&CheckpointDescribed { metadata });
+        of(CheckpointSaved::KIND, codec::encode(saved), body)
+    };
+    let nothing = |kind, fact: Vec<u8>| of(kind, fact, codec::EMPTY.to_vec());
+    let (first, second) = (CheckpointKey::of([1; 16]), CheckpointKey::of([2; 16]));
+    let mut keyframe = Link::to(Hash::of(b"keyframe"), 70_000, 20_000);
+    keyframe.spent_bytes = 300;
+    let whole = CheckpointSaved {
+        checkpoint: first,
+        hash: Hash::of(b"context").0.into(),
+        stored_bytes: 20_350,
+        new_bytes: 350,
+        is_kept: true,
+        critical: vec!["userGoal".to_owned()],
+        parts: vec![
+            Part {
+                key: Some("messages".to_owned()),
+                chain: vec![Link::to(Hash::of(b"delta"), 70_500, 300), keyframe],
+                since: 7,
+            },
+            Part {
+                key: None,
+                chain: vec![Link::to(Hash::of(b"small"), 90, 50)],
+                since: 0,
+            },
+        ],
+        forked_from: Some(second),
+    };
+    let least = CheckpointSaved {
+        checkpoint: second,
+        hash: Hash::of(b"{}").0.into(),
+        stored_bytes: 0,
+        new_bytes: 0,
+        is_kept: false,
+        critical: Vec::new(),
+        parts: Vec::new(),
+        forked_from: None,
+    };
+    let deleted = |cause, objects: &[&[u8]], holders: &[(&str, u64)]| CheckpointsDeleted {
+        gone: vec![Gone {
+            checkpoint: first,
+            objects: objects.iter().map(|of| Hash::of(of).0.into()).collect(),
+        }],
+        cause,
+        holders: holders
+            .iter()
+            .map(|(key, at)| ((*key).to_owned(), *at))
+            .collect(),
+    };
+    let asked = deleted(Cause::Asked, &[b"delta", b"small"], &[("userGoal", 9)]);
+    let marked = |is_unmarked| KeyMarked {
+        key: "userGoal".to_owned(),
+        is_unmarked,
+    };
+    let metadata = r#"{"name":"before the merge","tags":["web"],"ticket":17}"#;
+    let deletion = |deleted| nothing(CheckpointsDeleted::KIND, codec::encode(deleted));
+    let mark = |is_unmarked| nothing(KeyMarked::KIND, codec::encode(&marked(is_unmarked)));
+    vec![
+        ("checkpoint_saved", saved(&whole, Some(metadata))),
+        ("checkpoint_saved_least", saved(&least, None)),
+        ("checkpoints_deleted", deletion(&asked)),
+        (
+            "checkpoints_deleted_for_count",
+            deletion(&deleted(Cause::Count, &[], &[])),
+        ),
+        (
+            "checkpoints_deleted_for_quota",
+            deletion(&deleted(Cause::Quota, &[], &[])),
+        ),
+        ("key_marked", mark(false)),
+        ("key_unmarked", mark(true)),
+    ]
+}
+
+/// Objects in every form and place.
+fn kept_objects() -> Vec<(Hash, Object)> {
+    let blob = BlobRef::of(b"packed");
+    let forms = [
+        Form::Plain,
+        Form::Whole,
+        Form::Delta {
+            base: Hash::of(b"keyframe"),
+        },
+    ];
+    let places = [Place::Inline(b"packed".to_vec()), Place::Blob(blob)];
+    let of_form = |form: &Form| {
+        places.clone().map(|place| Object {
+            form: *form,
+            bytes: 70_000,
+            place,
+        })
+    };
+    let objects = forms.iter().flat_map(of_form).enumerate();
+    objects
+        .map(|(number, object)| (Hash::of(&[number as u8]), object))
+        .collect()
+}
+
 /// The events in their places, every other one under a key.
 fn stamped() -> Vec<(&'static str, Stamped)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
-    for (at, (name, event)) in events().into_iter().enumerate() {
+    let events = events().into_iter().chain(checkpoint_events());
+    for (at, (name, event)) in events.enumerate() {
         let key = (at % 2 == 0).then(|| {
             let text = format!("key-{at}");
             let claim = KeyClaim::new(&text, &actor(), Hash::of(b"record_step\n{}"));
@@ -294,6 +414,13 @@ fn stored_bytes_are_for_ever() {
     let head = std::fs::read(path).unwrap();
     lines.push(format!("head 0 {}", hex(&head[..96])));
     lines.push(format!("head 1 {}", hex(&head[4096..])));
+    let mut objects = Memory::new();
+    for (hash, object) in kept_objects() {
+        objects::put(&mut objects, &hash, &object);
+    }
+    for (key, value) in objects.rows(OBJECTS) {
+        lines.push(format!("object {} {}", hex(key), hex(value)));
+    }
     hold("stored.txt", STORED, &lines);
 }
 
@@ -317,6 +444,15 @@ fn old_bytes_are_read() {
         if event.position() <= Position(8) {
             assert_eq!(Log::new(&rows).at(event.position()).unwrap(), Some(event));
         }
+    }
+    let mut objects = Memory::new();
+    for line in STORED.lines() {
+        if let ["object", key, value] = line.split(' ').collect::<Vec<_>>()[..] {
+            objects.put(OBJECTS, &unhex(key), &unhex(value));
+        }
+    }
+    for (hash, object) in kept_objects() {
+        assert_eq!(objects::get(&objects, &hash).unwrap(), Some(object));
     }
     let step = Log::new(&rows)
         .event(RecordKey(Position(1)), Position(3))
@@ -363,6 +499,19 @@ fn public_names_stay() {
             .map(|key| format!("setting {key}")),
     );
     hold("surface.txt", SURFACE, &lines);
+}
+
+/// What the client may call again after a lost connection is what the daemon calls a read, held
+/// against the table.
+#[test]
+fn both_sides_agree_on_what_reads() {
+    let reads = lored::api::TABLE
+        .values()
+        .filter(|operation| operation.access == Access::Read)
+        .map(|operation| operation.name);
+    let mut said = READ_OPERATIONS.to_vec();
+    said.sort_unstable();
+    assert_eq!(reads.collect::<Vec<_>>(), said);
 }
 
 /// The daemon's exit codes: 0 good, 1 refused or damage found, 2 usage, 3 not started; shown by

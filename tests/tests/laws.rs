@@ -11,6 +11,7 @@ const LINE: &[&str] = &[
     "tour",
     "maintenance",
     "daemon",
+    "chores",
     "config",
     "service",
     "api",
@@ -18,6 +19,7 @@ const LINE: &[&str] = &[
     "audit",
     "checkpoints",
     "steps",
+    "checkpoints",
     "state",
     "sessions",
     "projects",
@@ -28,8 +30,8 @@ const LINE: &[&str] = &[
     "error",
     "log",
     "store",
-    "canonical",
     "tokens",
+    "canonical",
     "clock",
 ];
 

@@ -6,13 +6,13 @@ use lore::protocol::log::CompactReply;
 
 use super::output::{self, Output, shown};
 use super::status::bytes;
-use super::{Caller, End, Failure, step};
+use super::{Caller, End, Failure, exchange};
 
 pub fn run(caller: &mut Caller) -> Result<End, Failure> {
     let reply = caller.call("compact", b"{}".to_vec())?;
     match caller.output {
         Output::Json => output::write_json(&reply)?,
-        Output::Human => output::write(human(&step::read(&reply)?).as_bytes())?,
+        Output::Human => output::write(human(&exchange::read(&reply)?).as_bytes())?,
     }
     Ok(End::Good)
 }

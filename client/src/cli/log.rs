@@ -4,7 +4,7 @@ use lore::protocol::log::{Event, ReadEventsArgs, ReadEventsReply};
 use lore::protocol::{Position, SessionId};
 
 use super::output::{self, Output, shown, table};
-use super::{Caller, End, Failure, step};
+use super::{Caller, End, Failure, exchange};
 
 /// The events of the log
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,8 @@ impl Log {
         let mut found = false;
         let mut rows = Vec::new();
         while left > 0 {
-            let reply: ReadEventsReply = step::read(&self.page(caller, from, left.min(PAGE))?)?;
+            let reply: ReadEventsReply =
+                exchange::read(&self.page(caller, from, left.min(PAGE))?)?;
             left = left.saturating_sub(reply.events.len() as u64);
             found |= !reply.events.is_empty();
             for event in reply.events {
@@ -61,7 +62,7 @@ impl Log {
     fn one_reply(&self, caller: &mut Caller) -> Result<End, Failure> {
         let reply = self.page(caller, self.from, self.limit.unwrap_or(PAGE))?;
         output::write_json(&reply)?;
-        let read: ReadEventsReply = step::read(&reply)?;
+        let read: ReadEventsReply = exchange::read(&reply)?;
         Ok(if read.events.is_empty() {
             End::Nothing
         } else {
@@ -77,7 +78,7 @@ impl Log {
             session: session.map_err(|error| Failure::Usage(error.to_string()))?,
             ..ReadEventsArgs::default()
         };
-        caller.call("read_events", step::json(&args)?)
+        caller.call("read_events", exchange::json(&args)?)
     }
 }
 

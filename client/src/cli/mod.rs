@@ -1,7 +1,9 @@
 //! The command line: what can be typed, and how it ends.
 
 mod call;
+mod checkpoint;
 mod compact;
+mod exchange;
 mod log;
 mod mcp;
 mod output;
@@ -17,7 +19,8 @@ use lore::client::Client;
 use lore::connection::Error;
 use lore::places::Places;
 use lore::protocol::frame::Hello;
-use lore::protocol::{Args, Code, ErrorBody, Reply};
+use lore::protocol::{Args, Code, ErrorBody, Reply, SessionId};
+use serde_json::Value;
 
 use output::Output;
 
@@ -55,6 +58,9 @@ enum Command {
     /// Record what tools returned, and refer to it
     #[command(subcommand)]
     Step(step::Step),
+    /// Save an agent's context, and get it back exactly
+    #[command(subcommand)]
+    Checkpoint(checkpoint::Checkpoint),
     /// How the daemon is
     Status,
     /// The events of the log
@@ -148,6 +154,7 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Mcp => mcp::run(globals),
         Command::Call(call) => call.run(&mut Caller::new(globals)?),
         Command::Step(step) => step.run(&mut Caller::new(globals)?),
+        Command::Checkpoint(checkpoint) => checkpoint.run(&mut Caller::new(globals)?),
         Command::Status => status::run(&mut Caller::new(globals)?),
         Command::Compact => compact::run(&mut Caller::new(globals)?),
         Command::Log(log) => log.run(&mut Caller::new(globals)?),
@@ -160,17 +167,21 @@ impl Globals {
     }
 
     fn hello(&self) -> Hello {
-        let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let cwd = std::env::current_dir().ok();
         Hello {
             client: format!("lore/{}", env!("CARGO_PKG_VERSION")),
-            agent: self.agent.clone().or_else(|| set("LORE_AGENT")),
+            agent: self.agent.clone().or_else(|| variable("LORE_AGENT")),
             cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
-            session: self.session.clone().or_else(|| set("LORE_SESSION")),
+            session: self.session.clone().or_else(|| variable("LORE_SESSION")),
             mcp: false,
             bridge: None,
         }
     }
+}
+
+/// An environment variable that says something.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Calls operations and prints what they reply.
@@ -194,6 +205,13 @@ impl Caller {
             output,
             session: globals.session,
         })
+    }
+
+    /// The session that the command line or else the environment names.
+    fn named_session(&self) -> Result<Option<SessionId>, Failure> {
+        let named = self.session.clone().or_else(|| variable("LORE_SESSION"));
+        let session = named.map(SessionId::new).transpose();
+        session.map_err(|error| Failure::Usage(error.to_string()))
     }
 
     /// The reply as JSON text.
@@ -235,8 +253,18 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         if let Some(hint) = &body.hint {
             eprintln!("  {}", output::shown_lines(hint));
         }
+        if let Some(keys) = changed_keys(&body) {
+            eprintln!("  Changed since: {keys}");
+        }
     }
     ExitCode::from(exit_code(error, &body))
+}
+
+/// The keys of a context that another writer changed, when that is why a save is refused.
+fn changed_keys(body: &ErrorBody) -> Option<String> {
+    let keys = body.details.as_ref()?.get("changedKeys")?.as_array()?;
+    let shown = |key: &Value| output::shown(key.as_str().unwrap_or_default(), 40);
+    Some(keys.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
 const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {

@@ -1,8 +1,7 @@
 //! What goes to standard output: JSON for programs, tables for people.
 
-use std::io::{self, Write};
-
-use serde_json::{Map, Value};
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u64 = 1;
@@ -23,15 +22,38 @@ pub fn write(bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes a reply as one line of JSON with its `schema_version`.
+/// Writes a reply, a JSON object, as one line with its `schema_version` before all else. The rest
+/// stays as the daemon wrote it.
 pub fn write_json(reply: &[u8]) -> io::Result<()> {
-    let reply: Map<String, Value> = serde_json::from_slice(reply).map_err(io::Error::other)?;
-    let mut versioned = Map::new();
-    versioned.insert("schema_version".to_owned(), SCHEMA_VERSION.into());
-    versioned.extend(reply);
-    let mut line = serde_json::to_vec(&versioned).map_err(io::Error::other)?;
+    let reply = reply.trim_ascii();
+    let Some(members) = reply.strip_prefix(b"{") else {
+        return Err(io::Error::other("the daemon's reply is no object"));
+    };
+    let comma = if members.trim_ascii() == b"}" {
+        ""
+    } else {
+        ","
+    };
+    let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION}{comma}").into_bytes();
+    line.extend(members);
     line.push(b'\n');
     write(&line)
+}
+
+/// Whether a person sees standard output.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether colours are welcome: on a terminal that has them, unless `NO_COLOR` says anything.
+pub fn may_paint() -> bool {
+    paints(is_terminal(), |name| std::env::var_os(name))
+}
+
+fn paints(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_unwanted = variable("NO_COLOR").is_some_and(|said| !said.is_empty());
+    let is_plain = variable("TERM").is_none_or(|term| term == "dumb");
+    is_terminal && !is_unwanted && !is_plain
 }
 
 /// Text for one line of a terminal: what could move the cursor, turn the direction of writing or
@@ -108,6 +130,21 @@ mod tests {
         );
         assert_eq!(shown("abcdef", 4), "abc…");
         assert_eq!(shown_lines("a\nb\r"), "a\nb\\r");
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        let painted = |is_terminal, no_color: &str, term: Option<&str>| {
+            paints(is_terminal, |name| match name {
+                "NO_COLOR" => Some(no_color.into()),
+                _ => term.map(OsString::from),
+            })
+        };
+        assert!(painted(true, "", Some("xterm")));
+        assert!(!painted(false, "", Some("xterm")));
+        assert!(!painted(true, "1", Some("xterm")));
+        assert!(!painted(true, "", Some("dumb")));
+        assert!(!painted(true, "", None));
     }
 
     #[test]

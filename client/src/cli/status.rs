@@ -5,13 +5,13 @@ use std::fmt::Write;
 use lore::protocol::status::StatusReply;
 
 use super::output::{self, Output, shown, table};
-use super::{Caller, End, Failure, step};
+use super::{Caller, End, Failure, exchange};
 
 pub fn run(caller: &mut Caller) -> Result<End, Failure> {
     let reply = caller.call("status", b"{}".to_vec())?;
     match caller.output {
         Output::Json => output::write_json(&reply)?,
-        Output::Human => output::write(human(&step::read(&reply)?).as_bytes())?,
+        Output::Human => output::write(human(&exchange::read(&reply)?).as_bytes())?,
     }
     Ok(End::Good)
 }

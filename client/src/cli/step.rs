@@ -1,7 +1,6 @@
 //! `lore step …`: record what tools returned, list and show it, resolve names.
 
 use std::fmt::Write;
-use std::io;
 
 use clap::Subcommand;
 use lore::protocol::Body;
@@ -13,7 +12,8 @@ use lore::protocol::steps::{
 use serde_json::Value;
 
 use super::call::text_or_stdin;
-use super::output::{self, Output, shown, shown_lines, table};
+use super::exchange::{answer, json, moment, object, utf8};
+use super::output::{shown, shown_lines, table};
 use super::{Caller, End, Failure, status};
 
 /// Record what tools returned, and refer to it
@@ -149,11 +149,11 @@ impl Step {
 
 impl Record {
     fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let parameters = self.parameters.as_deref().map(object).transpose()?;
+        let parameters = object("--parameters", self.parameters.as_deref())?;
         // A failed call without a result does not wait for one on standard input.
         let result = match (self.result.as_str(), &self.error) {
             ("-", Some(_)) => None,
-            _ => Some(text(text_or_stdin(self.result)?)?),
+            _ => Some(utf8("the result", text_or_stdin(self.result)?)?),
         };
         let args = RecordStepArgs {
             session: None,
@@ -333,51 +333,6 @@ fn params(
             eprintln!("lore: the call should be skipped: {}", shown(reason, 0));
         }
         (text, End::Good)
-    })
-}
-
-/// Prints a reply: for programs as it is, for people as `human` says.
-fn answer<T: for<'de> lore::protocol::Deserialize<'de>>(
-    caller: &Caller,
-    reply: &[u8],
-    human: impl FnOnce(&T) -> (String, End),
-) -> Result<End, Failure> {
-    let (text, end) = human(&read(reply)?);
-    match caller.output {
-        Output::Json => output::write_json(reply)?,
-        Output::Human => output::write(text.as_bytes())?,
-    }
-    Ok(end)
-}
-
-/// Reads a reply of the daemon.
-pub fn read<T: for<'de> lore::protocol::Deserialize<'de>>(reply: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(reply).map_err(|error| {
-        let said = format!("the daemon's reply cannot be read ({error}): use a lore and a lored of the same release");
-        Failure::Io(io::Error::other(said))
-    })
-}
-
-/// Arguments as JSON.
-pub fn json(args: &impl lore::protocol::Serialize) -> Result<Vec<u8>, Failure> {
-    serde_json::to_vec(args).map_err(|error| Failure::Usage(error.to_string()))
-}
-
-fn object(text: &str) -> Result<serde_json::Map<String, Value>, Failure> {
-    serde_json::from_str(text)
-        .map_err(|error| Failure::Usage(format!("--parameters is no JSON object: {error}")))
-}
-
-fn moment(as_of: Option<&str>) -> Result<Option<lore::protocol::AsOf>, Failure> {
-    as_of
-        .map(str::parse)
-        .transpose()
-        .map_err(|error| Failure::Usage(format!("--as-of: {error}")))
-}
-
-fn text(bytes: Vec<u8>) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::Usage("the result is not UTF-8; encode it, as Base64 for instance".into())
     })
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of a call, as they arrive.
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Code, ErrorBody, nearest, within_limits};
@@ -28,10 +29,16 @@ impl Args {
                 if json.trim_ascii_start().starts_with(b"[") {
                     return Err(no_object());
                 }
-                serde_json::from_slice(&json).map_err(|error| refusal(&error))
+                serde_json::from_slice(&json).map_err(|error| {
+                    // Read again, slower, to know where it does not fit.
+                    let mut again = serde_json::Deserializer::from_slice(&json);
+                    refusal(&error, &path_of::<T, _>(&mut again))
+                })
             }
             Self::Value(Value::Array(_)) => Err(no_object()),
-            Self::Value(value) => serde_json::from_value(value).map_err(|error| refusal(&error)),
+            Self::Value(value) => {
+                T::deserialize(&value).map_err(|error| refusal(&error, &path_of::<T, _>(&value)))
+            }
         }
     }
 }
@@ -43,8 +50,16 @@ fn no_object() -> ErrorBody {
     )
 }
 
+/// Which argument does not fit, and where in it; empty when it is none of them.
+fn path_of<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> String {
+    match serde_path_to_error::deserialize::<D, T>(input) {
+        Ok(_) => String::new(),
+        Err(error) => error.path().to_string(),
+    }
+}
+
 /// Says in a sentence why arguments cannot be taken.
-fn refusal(error: &serde_json::Error) -> ErrorBody {
+fn refusal(error: &serde_json::Error, path: &str) -> ErrorBody {
     let said = error.to_string();
     if let Some(refusal) = unknown_argument(&said) {
         return refusal;
@@ -60,9 +75,21 @@ fn refusal(error: &serde_json::Error) -> ErrorBody {
             Some((name, _)) => format!("the argument `{name}` is missing"),
             None => format!("an argument is missing: {rest}"),
         },
-        None => format!("the arguments do not fit: {said}"),
+        None if matches!(path, "" | "." | "?") => format!("the arguments do not fit: {said}"),
+        None => {
+            let path: String = path.chars().take(200).collect();
+            format!(
+                "the argument `{path}` does not fit: {}",
+                without_place(&said)
+            )
+        }
     };
     ErrorBody::new(Code::InvalidInput, message)
+}
+
+/// A sentence of serde_json's without the line and column behind it.
+fn without_place(said: &str) -> &str {
+    said.rsplit_once(" at line ").map_or(said, |(said, _)| said)
 }
 
 /// Takes serde's own words apart: "unknown field `a`, expected one of `b`, `c`".
@@ -131,6 +158,33 @@ mod tests {
             .unwrap_err();
         assert_eq!(error.message, "there is no argument `all`");
         assert_eq!(error.hint.unwrap(), "this operation takes no arguments");
+    }
+
+    /// An argument of a wrong kind is named, with where in it, however the arguments came.
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (args, wanted) in [
+            (
+                json!({"tool": "t", "step": -1}),
+                "the argument `step` does not fit: -1 is no whole number of 0 or more",
+            ),
+            (
+                json!({"tool": 7}),
+                "the argument `tool` does not fit: invalid type: number, expected a string",
+            ),
+            (
+                json!({"tool": "t", "session": "a b"}),
+                "the argument `session` does not fit: a session id has the character ' '",
+            ),
+        ] {
+            let text = Args::Json(args.to_string().into_bytes());
+            for args in [text, Args::Value(args)] {
+                let message = args.read::<RecordStepArgs>().unwrap_err().message;
+                let kind = message.replace("integer `7`", "number");
+                assert!(kind.starts_with(wanted), "{message}");
+                assert!(!message.contains("line"), "{message}");
+            }
+        }
     }
 
     #[test]

@@ -218,8 +218,13 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
+/// Appends the header of a byte string, which is to follow.
+pub(super) fn put_bytes_head(out: &mut Vec<u8>, length: usize) {
+    push(out, Header::Bytes(Some(length)));
+}
+
 pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    push(out, Header::Bytes(Some(bytes.len())));
+    put_bytes_head(out, bytes.len());
     out.extend_from_slice(bytes);
 }
 

@@ -6,84 +6,119 @@ use std::str::FromStr;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a text is no id.
+/// Why a text is no id; each says what kind of id was wanted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// Nothing at all.
-    #[error("a session id is empty; it has 1 to {SESSION_BYTES_MAX} letters, digits, `-` or `_`")]
-    Empty,
-    /// Longer than [`SESSION_BYTES_MAX`].
-    #[error("a session id has {0} characters; at most {SESSION_BYTES_MAX} are possible")]
-    TooLong(usize),
+    #[error("a {0} id is empty; it has 1 to {ID_BYTES_MAX} letters, digits, `-` or `_`")]
+    Empty(&'static str),
+    /// Longer than [`ID_BYTES_MAX`].
+    #[error("a {0} id has {1} characters; at most {ID_BYTES_MAX} are possible")]
+    TooLong(&'static str, usize),
     /// A character outside of the alphabet.
-    #[error("a session id has the character {0:?}; letters, digits, `-` and `_` are possible")]
-    Character(char),
+    #[error("a {0} id has the character {1:?}; letters, digits, `-` and `_` are possible")]
+    Character(&'static str, char),
 }
 
-/// The longest session id, in bytes (all of them ASCII).
-pub const SESSION_BYTES_MAX: usize = 128;
+/// The longest id, in bytes (all of them ASCII).
+pub const ID_BYTES_MAX: usize = 128;
 
-/// The id of a session: 1 to 128 letters, digits, `-` or `_`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(String);
+fn checked(text: String, kind: &'static str) -> Result<String, IdError> {
+    if text.is_empty() {
+        return Err(IdError::Empty(kind));
+    }
+    let alien = |c: &char| !(c.is_ascii_alphanumeric() || *c == '-' || *c == '_');
+    if let Some(character) = text.chars().find(alien) {
+        return Err(IdError::Character(kind, character));
+    }
+    if text.len() > ID_BYTES_MAX {
+        return Err(IdError::TooLong(kind, text.len()));
+    }
+    Ok(text)
+}
 
-impl SessionId {
-    /// Takes a text as an id.
-    ///
-    /// # Errors
-    /// When it is empty, too long, or has a character that ids do not have.
-    pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
-        let text = text.into();
-        if text.is_empty() {
-            return Err(IdError::Empty);
+/// Declares the id of a kind of thing: a text of the one alphabet that all ids have.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident $kind:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes a text as an id.
+            ///
+            /// # Errors
+            /// When it is empty, too long, or has a character that ids do not have.
+            pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
+                checked(text.into(), $kind).map(Self)
+            }
+
+            /// The id as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
         }
-        let alien = |c: &char| !(c.is_ascii_alphanumeric() || *c == '-' || *c == '_');
-        if let Some(character) = text.chars().find(alien) {
-            return Err(IdError::Character(character));
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                Self::new(text)
+            }
         }
-        if text.len() > SESSION_BYTES_MAX {
-            return Err(IdError::TooLong(text.len()));
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
         }
-        Ok(Self(text))
-    }
 
-    /// The id as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::new(String::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "pattern": "^[A-Za-z0-9_-]+$",
+                    "maxLength": ID_BYTES_MAX,
+                })
+            }
+        }
+    };
 }
 
-impl FromStr for SessionId {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        Self::new(text)
-    }
+id! {
+    /// The id of a session: 1 to 128 letters, digits, `-` or `_`.
+    SessionId "session"
 }
 
-impl fmt::Display for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for SessionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SessionId({})", self.0)
-    }
-}
-
-impl Serialize for SessionId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(String::deserialize(deserializer)?).map_err(de::Error::custom)
-    }
+id! {
+    /// The id of a checkpoint, as a save gave it: 1 to 128 letters, digits, `-` or `_`.
+    CheckpointId "checkpoint"
 }
 
 /// A place in the log: the first event has 1, and there are no gaps. 0 is before all of them.
@@ -203,23 +238,7 @@ mod schema {
 
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-    use super::{AsOf, Position, SESSION_BYTES_MAX, SessionId};
-
-    impl JsonSchema for SessionId {
-        fn inline_schema() -> bool {
-            true
-        }
-        fn schema_name() -> Cow<'static, str> {
-            "SessionId".into()
-        }
-        fn json_schema(_: &mut SchemaGenerator) -> Schema {
-            json_schema!({
-                "type": "string",
-                "pattern": "^[A-Za-z0-9_-]+$",
-                "maxLength": SESSION_BYTES_MAX,
-            })
-        }
-    }
+    use super::{AsOf, Position};
 
     impl JsonSchema for Position {
         fn inline_schema() -> bool {
@@ -254,11 +273,17 @@ mod tests {
     #[test]
     fn session_ids_keep_to_their_alphabet_and_length() {
         assert_eq!(SessionId::new("a-B_9").unwrap().to_string(), "a-B_9");
-        assert_eq!(SessionId::new(""), Err(IdError::Empty));
-        assert_eq!(SessionId::new("a b"), Err(IdError::Character(' ')));
-        assert_eq!(SessionId::new("é"), Err(IdError::Character('é')));
+        assert_eq!(SessionId::new(""), Err(IdError::Empty("session")));
+        assert_eq!(
+            SessionId::new("a b"),
+            Err(IdError::Character("session", ' '))
+        );
+        assert_eq!(SessionId::new("é"), Err(IdError::Character("session", 'é')));
         assert!(SessionId::new("x".repeat(128)).is_ok());
-        assert_eq!(SessionId::new("x".repeat(129)), Err(IdError::TooLong(129)));
+        assert_eq!(
+            SessionId::new("x".repeat(129)),
+            Err(IdError::TooLong("session", 129))
+        );
         let refused = serde_json::from_str::<SessionId>("\"a/b\"").unwrap_err();
         assert!(refused.to_string().contains("letters, digits"), "{refused}");
     }

@@ -5,6 +5,7 @@
 mod args;
 mod body;
 mod cbor;
+pub mod checkpoints;
 mod error;
 pub mod frame;
 mod id;
@@ -22,7 +23,7 @@ pub mod tools;
 pub use args::Args;
 pub use body::Body;
 pub use error::{Code, ErrorBody};
-pub use id::{AsOf, IdError, Position, SessionId};
+pub use id::{AsOf, CheckpointId, IdError, Position, SessionId};
 pub use json::{DEPTH_MAX, VALUES_MAX, within_limits};
 pub use nearest::{nearest, several_nearest};
 pub use raw::{RawJson, RawObject};

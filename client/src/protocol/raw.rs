@@ -1,6 +1,7 @@
 //! JSON that passes through as text: no tree is made of it, and every digit stays.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -95,9 +96,9 @@ impl schemars::JsonSchema for RawObject {
 }
 
 /// JSON in a reply, spliced in as it is: what was stored as JSON text is given back without being
-/// parsed.
+/// parsed. Clones share the text.
 #[derive(Clone)]
-pub struct RawJson(Box<RawValue>);
+pub struct RawJson(Arc<RawValue>);
 
 impl RawJson {
     /// JSON from its text, which is looked through once.
@@ -105,7 +106,7 @@ impl RawJson {
     /// # Errors
     /// When it is not one JSON value, with where.
     pub fn parse(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self)
+        RawValue::from_string(text).map(|raw| Self(raw.into()))
     }
 
     /// The text.
@@ -138,7 +139,7 @@ impl Serialize for RawJson {
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
     }
 }
 

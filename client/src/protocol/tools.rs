@@ -31,13 +31,18 @@ pub const READ_OPERATIONS: &[&str] = &[
     "get_step",
     "list_steps",
     "list_extractors",
+    "workflow_checkpoint_load",
+    "workflow_checkpoint_list",
+    "workflow_checkpoint_diff",
+    "workflow_context_compress",
+    "workflow_context_prioritize",
     "read_events",
     "status",
     "verify_log",
 ];
 
 /// Whether there are MCP resources; declared only then.
-pub const HAS_RESOURCES: bool = false;
+pub const HAS_RESOURCES: bool = true;
 
 /// When to use the server, for the model: at most 2048 characters, the most important first.
 pub const INSTRUCTIONS: &str = "\
@@ -54,6 +59,9 @@ themselves. Record failures too, with `error`.
 `resolve_variables` gives their values, `resolve_parameters` replaces them inside the parameters of \
 your next call. Only recorded values are given; a name without a value comes back null with the \
 reason and the nearest fields that do exist.
+- Save your working context with `workflow_checkpoint_save` at every milestone and before it gets \
+long: only what changed is stored. `workflow_checkpoint_load` gives it back exactly, or fitted into \
+`maxTokens`; `workflow_mark_critical` keeps a key from ever being shortened.
 - To pick up work, `list_steps` shows what was done in a session and `get_step` one result whole.
 
 A session is found by itself; its id is in every reply. To share one, pass its id on and give it as \

@@ -1,17 +1,23 @@
 //! Frames from a stream, with limits on size, time and memory. Safe to cancel between any two
 //! bytes: what has arrived is kept.
 
+use std::future::Future;
 use std::io;
 use std::time::Duration;
 
 use lore::protocol::frame::{FrameError, frame_length};
-use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 use tokio::time::{Instant, timeout_at};
 
 use super::limits::{Budget, Paid, SMALL_BYTES};
 
 /// A large frame is paid for in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
+/// What is left of a frame is read right into its body from so many bytes on, else through the
+/// stream's buffer.
+const DIRECT_BYTES_MIN: usize = 16 * 1024;
+/// But not before so many bytes of it have come: a claim alone reserves nothing.
+const ARRIVED_BYTES_MIN: usize = 4 * 1024;
 
 /// A whole frame, and the memory it has paid for.
 pub type Frame = (Vec<u8>, Paid);
@@ -67,28 +73,49 @@ impl FrameReader {
         budget: &Budget,
     ) -> Result<Option<Frame>, ReadError> {
         loop {
-            let arrived = match self.deadline {
-                // Between frames a peer may be silent for as long as it likes.
-                None => reader.fill_buf().await,
-                Some(deadline) => match timeout_at(deadline, reader.fill_buf()).await {
-                    Ok(arrived) => arrived,
-                    Err(_) => return Err(ReadError::Slow),
-                },
+            if let Some(left) = self.left_to_read_directly() {
+                self.read_directly(reader, left, budget).await?;
+            } else {
+                let arrived = in_time(self.deadline, reader.fill_buf()).await?;
+                if arrived.is_empty() {
+                    return match self.deadline {
+                        None => Ok(None),
+                        Some(_) => Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into())),
+                    };
+                }
+                self.deadline
+                    .get_or_insert_with(|| Instant::now() + self.wait_max);
+                let taken = self.take(arrived, budget)?;
+                reader.consume(taken);
             }
-            .map_err(ReadError::Io)?;
-            if arrived.is_empty() {
-                return match self.deadline {
-                    None => Ok(None),
-                    Some(_) => Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into())),
-                };
-            }
-            self.deadline
-                .get_or_insert_with(|| Instant::now() + self.wait_max);
-            let taken = self.take(arrived, budget)?;
-            reader.consume(taken);
             if self.length.is_some_and(|length| self.body.len() == length) {
                 return Ok(Some(self.finish()));
             }
+        }
+    }
+
+    /// How many bytes of a large frame are left, once its beginning has come through the stream's
+    /// buffer and emptied it.
+    fn left_to_read_directly(&self) -> Option<usize> {
+        let left = self.length?.checked_sub(self.body.len())?;
+        (self.body.len() >= ARRIVED_BYTES_MIN && left >= DIRECT_BYTES_MIN).then_some(left)
+    }
+
+    /// Reads a piece of a large frame, at most three times as long as what came before.
+    async fn read_directly<R: AsyncBufRead + Unpin>(
+        &mut self,
+        reader: &mut R,
+        left: usize,
+        budget: &Budget,
+    ) -> Result<(), ReadError> {
+        let piece = left.min(self.body.len() * 3);
+        self.pay(self.body.len() + left, self.body.len() + piece, budget)?;
+        self.body.reserve(piece);
+        let mut limited = reader.take(piece as u64);
+        let read = in_time(self.deadline, limited.read_buf(&mut self.body)).await?;
+        match read {
+            0 => Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into())),
+            _ => Ok(()),
         }
     }
 
@@ -105,17 +132,21 @@ impl FrameReader {
             (None, Err(_)) => return Ok(head.len()),
         };
         let body = rest.get(..length - self.body.len()).unwrap_or(rest);
-        if length > SMALL_BYTES {
-            while self.paid_bytes < self.body.len() + body.len() {
-                if !budget.large(&mut self.paid, PIECE_BYTES) {
-                    return Err(ReadError::Busy);
-                }
-                self.paid_bytes += PIECE_BYTES;
-            }
-        }
+        self.pay(length, self.body.len() + body.len(), budget)?;
         // Grows with what has arrived, whatever the length claims.
         self.body.extend_from_slice(body);
         Ok(head.len() + body.len())
+    }
+
+    /// Pays for so many bytes of a frame, unless that was done or it is a small one.
+    fn pay(&mut self, length: usize, bytes: usize, budget: &Budget) -> Result<(), ReadError> {
+        while length > SMALL_BYTES && self.paid_bytes < bytes {
+            if !budget.large(&mut self.paid, PIECE_BYTES) {
+                return Err(ReadError::Busy);
+            }
+            self.paid_bytes += PIECE_BYTES;
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> Frame {
@@ -128,6 +159,21 @@ impl FrameReader {
             std::mem::take(&mut self.paid),
         )
     }
+}
+
+/// A read within a frame's time, if one has begun: between frames a peer may be silent for as long
+/// as it likes.
+async fn in_time<T>(
+    deadline: Option<Instant>,
+    read: impl Future<Output = io::Result<T>>,
+) -> Result<T, ReadError> {
+    let read = match deadline {
+        None => read.await,
+        Some(deadline) => timeout_at(deadline, read)
+            .await
+            .map_err(|_| ReadError::Slow)?,
+    };
+    read.map_err(ReadError::Io)
 }
 
 #[cfg(test)]
@@ -169,6 +215,29 @@ mod tests {
         };
         let ((), found) = tokio::join!(writing, reading);
         assert_eq!(found, [vec![7, 8], vec![9]]);
+    }
+
+    /// A large frame comes whole past the stream's buffer, with what follows it left there.
+    #[tokio::test]
+    async fn a_large_frame_is_read_directly() {
+        let (mut client, server) = tokio::io::duplex(30_000);
+        let mut server = BufReader::with_capacity(8192, server);
+        let large: Vec<u8> = (0..700_000_u32).map(|n| n as u8).collect();
+        let length = u32::try_from(large.len()).unwrap().to_be_bytes();
+        let sent = [&length[..], &large, &[0, 0, 0, 1, 9]].concat();
+        let writing = async move {
+            client.write_all(&sent).await.unwrap();
+        };
+        let reading = async move {
+            let (budget, mut frames) = (Budget::new(1 << 20), reader());
+            let mut found = Vec::new();
+            while let Some((body, _)) = frames.next(&mut server, &budget).await.unwrap() {
+                found.push(body);
+            }
+            found
+        };
+        let ((), found) = tokio::join!(writing, reading);
+        assert_eq!(found, [large, vec![9]]);
     }
 
     /// A claimed length costs nothing until bytes come; over the limits it is refused.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::operation::Operation;
-use crate::{audit, sessions, steps};
+use crate::{audit, checkpoints, sessions, steps};
 
 /// Every operation, by name.
 pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(|| {
     [
         steps::operations::OPERATIONS,
         sessions::operations::OPERATIONS,
+        checkpoints::operations::OPERATIONS,
         audit::OPERATIONS,
         #[cfg(test)]
         super::trial::OPERATIONS,

@@ -137,23 +137,11 @@ fn kind(field: &Map<String, Value>) -> String {
     }
 }
 
-/// The values of a closed list of names, however the schema writes it.
+/// The values of a closed list of names.
 fn choices(field: &Map<String, Value>) -> Option<Vec<String>> {
-    if let Some(values) = field.get("enum").and_then(Value::as_array) {
-        return Some(
-            values
-                .iter()
-                .map(|value| format!("`{}`", text(value)))
-                .collect(),
-        );
-    }
-    let variants = field.get("oneOf").and_then(Value::as_array)?;
-    let names = variants
-        .iter()
-        .filter_map(|variant| variant.get("const"))
-        .map(|value| format!("`{}`", text(value)))
-        .collect();
-    Some(names)
+    let names = field.get("enum").and_then(Value::as_array)?;
+    let quoted = names.iter().map(|name| format!("`{}`", text(name)));
+    Some(quoted.collect())
 }
 
 fn text(value: &Value) -> &str {

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use crate::checkpoints;
 use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context};
 use crate::resource::{Entry, Kind, Page};
 
 /// Every kind, in the order in which they are listed.
-pub static RESOURCES: &[Kind] = &[];
+pub static RESOURCES: &[Kind] = checkpoints::resource::RESOURCES;
 
 /// The longest address, in bytes.
 const ADDRESS_BYTES_MAX: usize = 1024;

@@ -9,8 +9,8 @@ use lore::protocol::status::{StatusArgs, StatusReply};
 use crate::engine::WriteState;
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
-use crate::sessions;
 use crate::store::reserve::taken_bytes;
+use crate::{checkpoints, sessions};
 
 /// `status`.
 pub struct Status;
@@ -30,11 +30,12 @@ impl Op for Status {
         _args: StatusArgs,
     ) -> Result<StatusReply, Refusal> {
         let shared = Arc::clone(&cx);
-        let sizes = blocking(move || Ok(sizes(&shared))).await?;
+        let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
         let published = cx.read(None).await?;
         let counts = sessions::counts(&published.snapshot)?;
+        let checkpoints = checkpoints::totals(&published.snapshot)?;
         let state = cx.engine.health().get();
-        let warnings = match &state {
+        let mut warnings = match &state {
             WriteState::Open => Vec::new(),
             WriteState::Full { reason } | WriteState::Failed { reason } => {
                 vec![format!("writes are refused: {reason}")]
@@ -43,6 +44,9 @@ impl Op for Status {
                 "writes are refused: {reason}. Stop the daemon and run `lored repair`."
             )],
         };
+        let room = checkpoints::Room::of(&cx)?;
+        warnings.extend(room.limits.warnings(None, checkpoints.bytes));
+        sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
         let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
         Ok(StatusReply {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -59,10 +63,11 @@ impl Op for Status {
                 ("events".to_owned(), published.tail.position.0),
                 ("sessions".to_owned(), counts.sessions),
                 ("steps".to_owned(), counts.steps),
+                ("checkpoints".to_owned(), checkpoints.count),
             ]),
             sizes,
             followers: Vec::new(),
-            limits: BTreeMap::new(),
+            limits: BTreeMap::from([("checkpoint_bytes".to_owned(), room.limits.total_bytes_max)]),
             warnings,
         })
     }

@@ -1,5 +1,5 @@
-//! Proving a log: its chain, its payloads, its blobs, its recorded head, and that every view is
-//! what a replay makes of it.
+//! Proving a log: its chain, its payloads, its blobs, its objects, its recorded head, and that every
+//! view is what a replay makes of it.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lore::protocol::Position;
 use lore::protocol::log::{Finding, VerifyLogArgs, VerifyLogReply};
 
+use crate::checkpoints::{self, Fault};
 use crate::engine::{Fold, Settings, replay};
 use crate::error::Refusal;
 use crate::log::{Hash, Log, Stamped};
@@ -29,7 +30,7 @@ impl Op for VerifyLog {
     const NAME: &'static str = "verify_log";
     const TITLE: &'static str = "Verify the log";
     const SENTENCE: &'static str = "Walks the whole log and proves it: every link of the chain, \
-        every payload and blob against its hash, and every view against a replay.";
+        every payload, blob and object against its hash, and every view against a replay.";
     const ACCESS: Access = Access::Read;
 
     async fn call(
@@ -40,12 +41,18 @@ impl Op for VerifyLog {
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         blocking(move || {
+            // Others go on: what is deleted meanwhile takes its objects and blobs along.
+            let is_there = |object: &Hash| match cx.engine.published() {
+                Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
+                None => Ok(true),
+            };
             let subject = Subject {
                 rows: &published.snapshot,
                 blobs: &cx.blobs,
                 fold: &*cx.fold,
                 tail: published.tail.position,
                 head: None,
+                is_there: &is_there,
                 scratch: &cx.folder.scratch(),
             };
             let range = (args.from, args.to);
@@ -76,6 +83,8 @@ pub struct Subject<'s> {
     pub tail: Position,
     /// What the head file records, when nobody is writing it.
     pub head: Option<DurableHead>,
+    /// Whether an object of these rows, or a use of it, is still there by now.
+    pub is_there: &'s dyn Fn(&Hash) -> Result<bool, Error>,
     /// Where a replay may be kept meanwhile.
     pub scratch: &'s Path,
 }
@@ -104,7 +113,8 @@ impl Report {
 }
 
 impl Subject<'_> {
-    /// Verifies the events in a range, and with the whole range the head and the views, too.
+    /// Verifies the events in a range, and with the whole range the head, the objects and the
+    /// views, too.
     /// `progress` is told each position.
     ///
     /// # Errors
@@ -122,7 +132,22 @@ impl Subject<'_> {
         if is_whole && report.findings.is_empty() {
             self.compare_views(&mut report)?;
         }
+        if is_whole {
+            self.check_objects(&mut report);
+        }
         Ok(report)
+    }
+
+    fn check_objects(&self, report: &mut Report) {
+        let mut note = |fault: Fault| {
+            if (self.is_there)(&fault.object)? {
+                report.find(None, "object", fault.what);
+            }
+            Ok(())
+        };
+        if let Err(error) = checkpoints::check_objects(self.rows, self.blobs, &mut note) {
+            report.find(None, "object", error.to_string());
+        }
     }
 
     fn walk(

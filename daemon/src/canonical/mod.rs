@@ -92,4 +92,57 @@ impl Canonical {
             .iter()
             .map(move |entry| (entry.key.as_str(), value(entry)))
     }
+
+    /// An object of these members: unescaped keys in the order of [`key_order`], each with
+    /// `"key":value` as canonical JSON.
+    #[must_use]
+    pub fn of_members<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Self {
+        let mut object = Self {
+            text: "{".to_owned(),
+            entries: Vec::new(),
+        };
+        for (key, member) in members {
+            if !object.entries.is_empty() {
+                object.text.push(',');
+            }
+            let start = object.text.len();
+            object.text.push_str(member);
+            object.entries.push(Entry {
+                key: key.to_owned(),
+                member: start..object.text.len(),
+                value: start + quoted(key).len() + 1..object.text.len(),
+            });
+        }
+        object.text.push('}');
+        object
+    }
+
+    /// Only those keys that are wanted.
+    #[must_use]
+    pub fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let wanted = self.entries.iter().filter(|entry| is_wanted(&entry.key));
+        Self::of_members(wanted.map(|entry| {
+            let member = self.text.get(entry.member.clone());
+            (entry.key.as_str(), member.unwrap_or_default())
+        }))
+    }
+}
+
+impl Default for Canonical {
+    /// The object without keys.
+    fn default() -> Self {
+        Self::of_members([])
+    }
+}
+
+/// A string as canonical JSON writes it.
+#[must_use]
+pub fn quoted(string: &str) -> String {
+    let mut out = String::with_capacity(string.len() + 2);
+    out.push('"');
+    string
+        .chars()
+        .for_each(|character| text::push_escaped(&mut out, character));
+    out.push('"');
+    out
 }

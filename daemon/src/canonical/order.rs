@@ -53,8 +53,13 @@ impl Member {
 
     /// The order of this key and another's.
     pub(super) fn order(&self, other: &Self, text: &str) -> Ordering {
-        let (own, other) = (unescaped(self.key(text)), unescaped(other.key(text)));
-        own.map(weight).cmp(other.map(weight))
+        let (own, other) = (self.key(text), other.key(text));
+        // Most keys are plain: nothing in them is escaped or in another order than its bytes.
+        let is_plain = |key: &str| key.bytes().all(|byte| byte < 0xee && byte != b'\\');
+        if is_plain(own) && is_plain(other) {
+            return own.cmp(other);
+        }
+        unescaped(own).map(weight).cmp(unescaped(other).map(weight))
     }
 }
 

@@ -2,20 +2,30 @@
 
 use std::fmt::Write;
 
-/// So many bytes of a string are looked at together.
-const CHUNK: usize = 16;
-
 /// How many of the first bytes are plain: neither the end of a string, an escape nor a control
-/// character. Whole chunks of them are found many bytes at a time.
+/// character. Whole chunks of them are found many bytes at a time: large ones in long strings.
 pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
-    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    let start = plain_chunks::<128>(bytes);
+    let rest = bytes.get(start..).unwrap_or_default();
+    let more = plain_chunks::<16>(rest);
+    let rest = rest.get(more..).unwrap_or_default();
+    start + more + rest.iter().position(is_special).unwrap_or(rest.len())
+}
+
+/// How many of the first bytes are in whole chunks of plain ones.
+fn plain_chunks<const CHUNK: usize>(bytes: &[u8]) -> usize {
     // Without a way out of the chunk before its end, so that it is compared at once.
     let any_special = |chunk: &[u8; CHUNK]| chunk.iter().fold(false, |any, b| any | is_special(b));
     let (chunks, _) = bytes.as_chunks();
-    let plain = chunks.iter().take_while(|chunk| !any_special(chunk));
-    let start = CHUNK * plain.count();
-    let rest = bytes.get(start..).unwrap_or_default();
-    start + rest.iter().position(is_special).unwrap_or(rest.len())
+    CHUNK
+        * chunks
+            .iter()
+            .take_while(|chunk| !any_special(chunk))
+            .count()
+}
+
+fn is_special(byte: &u8) -> bool {
+    *byte < b' ' || *byte == b'"' || *byte == b'\\'
 }
 
 /// Appends a character of a string, escaped where RFC 8785 escapes it.

@@ -1,8 +1,50 @@
-//! Checkpoints: two contexts compared, which keys of one matter how much, and the view of it that
-//! fits a budget.
+//! Checkpoints: an agent's context, saved at every step if need be, and given back exactly.
+//!
+//! A save keeps what changed: each large value is an object by the hash of its canonical text,
+//! shared by all checkpoints that hold it, and a changed one is kept as a delta against an earlier
+//! value of its key. The event of a save is the manifest.
 
-pub mod budget;
+mod budget;
+mod chain;
+mod check;
+mod clean_up;
+mod command;
+mod contents;
 mod difference;
-pub mod layers;
+mod event;
+mod layers;
+mod limits;
+mod metadata;
+pub mod operations;
+mod pack;
+mod prepare;
+pub mod resource;
+mod room;
+mod uses;
+mod values;
+mod view;
 
+pub use check::{Fault, check_objects, is_object_there};
 pub use difference::{Change, Difference, KeyDifference, What, difference, key_difference};
+pub use event::{
+    Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
+    Gone, KeyMarked, Link, Part,
+};
+pub use layers::Words;
+pub use limits::Limits;
+pub use operations::is_blob_named;
+pub use pack::let_go;
+pub use room::Room;
+pub use uses::{Totals, totals};
+pub use view::{SPACE, apply};
+
+// For the engine's own tests, which decide real commands.
+#[cfg(test)]
+pub(crate) mod decided {
+    pub(crate) use super::command::{
+        DeleteCheckpoints, MarkKey, Packed, Piece, Report, SaveCheckpoint, empty_body,
+    };
+    pub(crate) use super::event::{Cause, CheckpointKey, Link};
+    pub(crate) use super::uses::{chain, object};
+    pub(crate) use super::view::place_of;
+}

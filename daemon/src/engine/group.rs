@@ -6,8 +6,8 @@ use super::{Command, Decide, Fold, KeyClaim, Outcome, Tail, replay};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::log::index::{self, KeyUse};
-use crate::log::{Actor, KeyMark, LOG, Log, Position, RecordBuilder, Stamped};
-use crate::store::{Changes, Rows, RowsMut, Transaction};
+use crate::log::{Actor, KeyMark, LOG, Log, Position, RecordBuilder, RecordKey, Stamped};
+use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
 /// A command with who asks and under which key.
 pub(super) struct Request {
@@ -97,6 +97,7 @@ impl Group {
             rows: tx,
             now,
             actor: &request.actor,
+            group: &self.events,
         })?;
         let count = new.len();
         let bytes: usize = new
@@ -138,6 +139,7 @@ impl Group {
                 "a command decided on no event",
             ));
         };
+        request.command.keep(tx)?;
         for event in &stamped {
             self.records.push(event);
         }
@@ -164,14 +166,7 @@ impl Group {
             )
             .hint("Use a new key for a new call; repeat a call with exactly the same arguments."));
         }
-        let in_group = self
-            .events
-            .iter()
-            .find(|event| event.position() == used.position);
-        let event = match in_group {
-            Some(event) => Arc::clone(event),
-            None => Arc::new(Log::new(tx).event(used.record, used.position)?),
-        };
+        let event = in_group_or_log(&self.events, tx, used.record, used.position)?;
         if event.payload.is_none() {
             return Err(Refusal::new(
                 Code::NotFound,
@@ -184,5 +179,18 @@ impl Group {
             .hint("Use a new key to record it anew."));
         }
         Ok(event)
+    }
+}
+
+/// An event of the open group, or else of the log.
+pub(super) fn in_group_or_log(
+    group: &[Arc<Stamped>],
+    rows: &dyn Rows,
+    record: RecordKey,
+    position: Position,
+) -> Result<Arc<Stamped>, Error> {
+    match group.iter().find(|event| event.position() == position) {
+        Some(event) => Ok(Arc::clone(event)),
+        None => Log::new(rows).event(record, position).map(Arc::new),
     }
 }

@@ -96,10 +96,16 @@ impl Engine {
     /// # Errors
     /// `STORAGE_UNAVAILABLE` when the store does not come back while it is being reopened.
     pub async fn read(&self) -> Result<Arc<Published>, Refusal> {
-        if let Some(published) = self.published.borrow().as_ref() {
-            return Ok(Arc::clone(published));
+        if let Some(published) = self.published() {
+            return Ok(published);
         }
         self.read_at_least(Position(0), ANSWER_MAX).await
+    }
+
+    /// The last durable state; `None` while the store is being reopened.
+    #[must_use]
+    pub fn published(&self) -> Option<Arc<Published>> {
+        self.published.borrow().as_ref().map(Arc::clone)
     }
 
     /// The last durable state once it holds `position`, waiting at most `wait`.

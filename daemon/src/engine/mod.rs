@@ -52,6 +52,18 @@ pub struct Decide<'d> {
     pub now: Micros,
     /// Who asks.
     pub actor: &'d Actor,
+    /// What earlier commands of the same group decided: not in a record yet.
+    group: &'d [Arc<Stamped>],
+}
+
+impl Decide<'_> {
+    /// An event of the log, or of the same group.
+    ///
+    /// # Errors
+    /// [`Error`] when its record cannot be read.
+    pub fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+        group::in_group_or_log(self.group, self.rows, record, position)
+    }
 }
 
 /// Something a caller wants to happen. Prepared in parallel, decided by the writer.
@@ -61,6 +73,15 @@ pub trait Command: Send {
     /// # Errors
     /// The [`Refusal`] that the caller gets; nothing is recorded then.
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal>;
+
+    /// Puts the objects that the events name, and lets those go that no event names any more; in
+    /// the same commit, once the events are folded.
+    ///
+    /// # Errors
+    /// [`Error`] when a row cannot be read; nothing is recorded then.
+    fn keep(&mut self, _rows: &mut dyn RowsMut) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// An idempotency key and what it stands for.

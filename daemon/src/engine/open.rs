@@ -17,7 +17,7 @@ use super::sync::{self, Finisher};
 use super::writer::Writer;
 use super::{Fold, Published, Settings, Tail};
 use crate::clock::Clock;
-use crate::log::{INDEX, LOG, Log, Position, record_positions};
+use crate::log::{INDEX, KEPT, Log, Position, record_positions};
 use crate::store::head::{self, DurableHead, Head};
 use crate::store::recovery::{self, Damage, Look, Site, Verdict};
 use crate::store::reserve::Reserve;
@@ -50,6 +50,12 @@ impl DataFolder {
     #[must_use]
     pub fn blobs(&self) -> PathBuf {
         self.data.join("blobs")
+    }
+
+    /// When each session was last looked at.
+    #[must_use]
+    pub fn access(&self) -> PathBuf {
+        self.data.join("access")
     }
 
     /// Copies of damaged journals.
@@ -114,7 +120,8 @@ impl OpenError {
 
 /// Every space of a store: the log's own and the folds'.
 pub(super) fn spaces(fold: &dyn Fold) -> Vec<Space> {
-    let mut spaces = vec![LOG, INDEX];
+    let mut spaces = KEPT.to_vec();
+    spaces.push(INDEX);
     spaces.extend(fold.spaces().iter().filter(|space| **space != INDEX));
     spaces
 }

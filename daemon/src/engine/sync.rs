@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 use super::writer::Message;
-use super::{Outcome, Published, Tail};
+use super::{Command, Outcome, Published, Tail};
 use crate::error::Refusal;
 use crate::store::head::{DurableHead, Head};
 use crate::store::{Error, Store};
@@ -21,6 +21,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub(super) struct Answer {
     pub to: oneshot::Sender<Result<Outcome, Refusal>>,
     pub with: Result<Outcome, Refusal>,
+    /// What was decided: it may hold blobs that no sweep takes before the event is published.
+    pub _decided: Box<dyn Command>,
 }
 
 /// A committed group.
@@ -168,7 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Sends every answer; a caller that has gone is no fault.
 pub(super) fn answer(answers: Vec<Answer>) {
-    for Answer { to, with } in answers {
+    for Answer { to, with, .. } in answers {
         let _ = to.send(with);
     }
 }

@@ -197,6 +197,7 @@ impl Writer {
         open.answers.push(Answer {
             to: job.reply,
             with,
+            _decided: job.request.command,
         });
     }
 
@@ -301,7 +302,7 @@ impl Writer {
                 .into_iter()
                 .map(|answer| Answer {
                     with: refusal.clone().map_or(answer.with, Err),
-                    to: answer.to,
+                    ..answer
                 })
                 .collect(),
         );

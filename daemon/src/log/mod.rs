@@ -1,11 +1,12 @@
 //! The log: every event in order, chained by hashes, and the indexes that belong to it.
 //!
 //! What is here never changes its bytes: [`Stamped`] (one event), the record (several events of a
-//! group in one row), and the index rows of [`index`]. Views are elsewhere and may be rebuilt.
+//! group in one row), the index rows of [`index`], and the [`objects`] that events name. Views are elsewhere and may be rebuilt.
 
 pub mod codec;
 mod event;
 pub mod index;
+pub mod objects;
 mod read;
 mod record;
 
@@ -27,3 +28,9 @@ pub const LOG: Space = Space::new("log");
 
 /// Rows that belong to the log: idempotency keys, streams, step numbers, blobs.
 pub const INDEX: Space = Space::new("index");
+
+/// Objects that events name, by the hash of their content.
+pub const OBJECTS: Space = Space::new("objects");
+
+/// The spaces that no fold makes: the log and what its events name.
+pub const KEPT: [Space; 2] = [LOG, OBJECTS];

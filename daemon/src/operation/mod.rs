@@ -5,6 +5,7 @@
 //! generated docs/operations.md.
 
 mod caller;
+mod extensions;
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -16,18 +17,23 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, AsOf, Meta, Position};
-use schemars::JsonSchema;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cache::Cache;
 use crate::clock::{Micros, parse_time};
-use crate::engine::{Command, DataFolder, Engine, Fold, KeyClaim, Outcome, Published, Write};
+use crate::engine::{
+    Command, DataFolder, Decide, Engine, Fold, KeyClaim, Outcome, Published, Write,
+};
 use crate::error::{Code, Refusal};
+use crate::log::{NewEvent, index};
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
+pub use extensions::Extensions;
 
 /// How long `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
@@ -50,6 +56,8 @@ pub struct Context {
     pub fold: Arc<dyn Fold>,
     /// What was derived from events and can be derived again.
     pub cache: Cache,
+    /// What rooms keep in memory.
+    pub extensions: Extensions,
     /// The files of the data folder.
     pub folder: DataFolder,
     /// Where the daemon listens.
@@ -210,6 +218,7 @@ fn schema_of<T: JsonSchema>() -> Map<String, Value> {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    let settings = settings.with_transform(RecursiveTransform(list_names));
     let schema = settings.into_generator().into_root_schema_for::<T>();
     match Value::from(schema) {
         Value::Object(mut map) => {
@@ -217,6 +226,27 @@ fn schema_of<T: JsonSchema>() -> Map<String, Value> {
             map
         }
         _ => Map::new(),
+    }
+}
+
+/// Makes a closed list of names the `enum` that it is, also where each name has a sentence.
+fn list_names(schema: &mut Schema) {
+    let Some(map) = schema.as_object_mut() else {
+        return;
+    };
+    let names: Option<Vec<Value>> =
+        map.get("oneOf")
+            .and_then(Value::as_array)
+            .and_then(|variants| {
+                variants
+                    .iter()
+                    .map(|one| one.get("const").cloned())
+                    .collect()
+            });
+    if let Some(names) = names {
+        map.shift_remove("oneOf");
+        map.insert("type".to_owned(), Value::from("string"));
+        map.insert("enum".to_owned(), Value::from(names));
     }
 }
 
@@ -242,6 +272,25 @@ impl Context {
             .await
     }
 
+    /// What the first call under a key came to, if there was one: a repeated call needs no preparing,
+    /// and gets its reply whatever has changed since.
+    ///
+    /// # Errors
+    /// `KEY_REUSED` when it was another call, `NOT_FOUND` when its content was forgotten.
+    pub async fn repeated(
+        &self,
+        caller: &Caller,
+        key: Option<&KeyClaim>,
+    ) -> Result<Option<Outcome>, Refusal> {
+        let Some(key) = key else { return Ok(None) };
+        let published = self.read(None).await?;
+        if index::get_key(&published.snapshot, &key.hash)?.is_none() {
+            return Ok(None);
+        }
+        let outcome = self.write(caller, Some(key.clone()), 0, Repeated).await;
+        outcome.map(Some)
+    }
+
     /// The state that a read sees, at `at_least` or later.
     ///
     /// # Errors
@@ -251,6 +300,18 @@ impl Context {
             None => self.engine.read().await,
             Some(position) => self.engine.read_at_least(position, AT_LEAST_MAX).await,
         }
+    }
+}
+
+/// Stands for a call whose key was used: the writer answers from the first one's event.
+struct Repeated;
+
+impl Command for Repeated {
+    fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        Err(Refusal::new(
+            Code::Internal,
+            "a key that was used is not known to the writer",
+        ))
     }
 }
 

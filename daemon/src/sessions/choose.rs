@@ -43,6 +43,15 @@ pub enum Choice {
         /// Likewise.
         new_body: Body,
     },
+    /// A new one.
+    New {
+        /// The caller's project.
+        project: Option<String>,
+        /// Its id, which nothing may have yet.
+        id: String,
+        /// The payload of the event that makes it.
+        body: Body,
+    },
 }
 
 /// The session chosen, and the event that makes it when it is new.
@@ -104,10 +113,20 @@ impl Choice {
         }
     }
 
+    /// A new session, under a fresh id if none is given.
+    #[must_use]
+    pub fn fresh(id: Option<String>, project: Option<String>, clock: &Clock) -> Self {
+        Self::New {
+            project,
+            id: id.unwrap_or_else(|| new_id(clock)),
+            body: SessionCreated::default().prepare(clock.random()),
+        }
+    }
+
     /// Decides, on the writer.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the named one does not exist.
+    /// `SESSION_NOT_FOUND` when the named one does not exist, `CONFLICT` when the new one does.
     pub fn decide(&self, on: &Decide<'_>) -> Result<Chosen, Refusal> {
         match self {
             Self::Named { session, project } => Ok(Chosen {
@@ -128,6 +147,17 @@ impl Choice {
                     created: last.is_none().then(|| event(new_id)),
                     session: last.unwrap_or_else(|| new_id.clone()),
                     project: project.clone(),
+                })
+            }
+            Self::New { project, id, body } => {
+                if view::exists(on.rows, id)? {
+                    return Err(taken(id));
+                }
+                let event = SessionCreated::event(id.clone(), project.clone(), body.clone());
+                Ok(Chosen {
+                    session: id.clone(),
+                    project: project.clone(),
+                    created: Some(event),
                 })
             }
         }
@@ -155,8 +185,20 @@ impl Wish {
     }
 }
 
+/// There is a session of this id already, where a new one was wanted.
+pub(super) fn taken(session: &str) -> Refusal {
+    Refusal::new(
+        Code::Conflict,
+        format!("there is already a session `{session}`"),
+    )
+    .hint("Use it as it is, choose another id, or name none for a fresh one.")
+}
+
 /// The session of this id, which has to be there.
-fn named(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`, naming near ones.
+pub fn named(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
     if view::exists(rows, session)? {
         Ok(session.to_owned())
     } else {

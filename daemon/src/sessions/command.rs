@@ -1,9 +1,10 @@
 //! Decisions about sessions.
 
+use super::choose::taken;
 use super::event::SessionCreated;
 use super::view;
 use crate::engine::{Command, Decide};
-use crate::error::{Code, Refusal};
+use crate::error::Refusal;
 use crate::log::{Body, NewEvent};
 
 /// Wants a session of a given id.
@@ -19,11 +20,7 @@ pub struct CreateSession {
 impl Command for CreateSession {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if view::exists(on.rows, &self.session)? {
-            return Err(Refusal::new(
-                Code::Conflict,
-                format!("there is already a session `{}`", self.session),
-            )
-            .hint("Use it as it is, choose another id, or leave `session` out for a fresh one."));
+            return Err(taken(&self.session));
         }
         Ok(vec![SessionCreated::event(
             self.session.clone(),

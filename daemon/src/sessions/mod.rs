@@ -1,12 +1,14 @@
 //! Sessions: what one piece of work belongs to, across agents and restarts.
 
+mod access;
 mod choose;
 mod command;
 mod event;
 pub mod operations;
 mod view;
 
-pub use choose::{Choice, Chosen, Wish, session_of};
+pub use access::LastAccess;
+pub use choose::{Choice, Chosen, Wish, named as find, session_of};
 pub use event::SessionCreated;
 pub use view::{Counts, SPACE, SessionRow, apply, counts, exists, get, last_of, project_counts};
 

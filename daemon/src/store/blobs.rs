@@ -191,6 +191,29 @@ impl Blobs {
         Ok(content)
     }
 
+    /// Removes a blob that nothing names any more, unless a write in flight holds it; whether it
+    /// went. `is_named` is to look at the newest state: it is asked when nobody can begin to hold it.
+    ///
+    /// # Errors
+    /// What `is_named` returned.
+    pub fn remove_unnamed(
+        &self,
+        hash: &[u8; 32],
+        is_named: impl FnOnce() -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        // A `put` of the same content comes before (then it is pending, or its event is published)
+        // or after (then it finds no file and writes one).
+        let pending = lock(&self.pending);
+        if pending.contains_key(hash) || is_named()? {
+            return Ok(false);
+        }
+        let blob = BlobRef {
+            hash: *hash,
+            bytes: 0,
+        };
+        Ok(fs::remove_file(self.path(&blob)).is_ok())
+    }
+
     /// Removes blobs that no event names: `is_named` says which ones do. Young ones and those of
     /// writes in flight stay. Returns how many went.
     ///
@@ -199,7 +222,7 @@ impl Blobs {
     pub fn sweep(
         &self,
         now: SystemTime,
-        mut is_named: impl FnMut(&[u8; 32]) -> Result<bool, Error>,
+        is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
     ) -> Result<usize, Error> {
         let mut swept = 0;
         let list = |dir: &Path| fs::read_dir(dir).map_err(Error::file("listing", dir));
@@ -215,15 +238,10 @@ impl Blobs {
                     .metadata()
                     .and_then(|metadata| metadata.modified())
                     .is_ok_and(|at| now.duration_since(at).unwrap_or_default() < ORPHAN_AGE);
-                if young || is_named(&hash)? {
+                if young {
                     continue;
                 }
-                // Checked and removed under the lock: a `put` of the same content comes before
-                // (then it is pending) or after (then it finds no file and writes one).
-                let pending = lock(&self.pending);
-                if !pending.contains_key(&hash) && fs::remove_file(file.path()).is_ok() {
-                    swept += 1;
-                }
+                swept += usize::from(self.remove_unnamed(&hash, || is_named(&hash))?);
             }
         }
         Ok(swept)

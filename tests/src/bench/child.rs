@@ -1,6 +1,8 @@
 //! Child processes on folders of their own, ended whatever happens.
 
 use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -189,18 +191,32 @@ impl Home {
     /// Bytes in all files of the store.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        fn of(folder: &Path) -> u64 {
-            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            entries
-                .map(|entry| match entry.metadata() {
-                    Ok(data) if data.is_dir() => of(&entry.path()),
-                    Ok(data) => data.len(),
-                    Err(_) => 0,
-                })
-                .sum()
-        }
-        of(&self.path().join("data"))
+        sum(&self.path().join("data"), &|_, data| data.len())
     }
+
+    /// What the files of the store take on disk, in bytes, less the reserve for a full disk.
+    #[must_use]
+    pub fn bytes_allocated(&self) -> u64 {
+        sum(&self.path().join("data"), &|name, data| {
+            if name == "reserve" {
+                0
+            } else {
+                data.blocks() * 512
+            }
+        })
+    }
+}
+
+/// Of all files of a folder and below.
+fn sum(folder: &Path, of: &dyn Fn(&OsStr, &Metadata) -> u64) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() => sum(&entry.path(), of),
+            Ok(data) => of(&entry.file_name(), &data),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 /// The first frame of every benchmark's connection.

@@ -23,6 +23,17 @@ impl Figure {
         self
     }
 
+    /// Of one client that waits for each answer, in microseconds.
+    #[must_use]
+    pub fn of_quantiles(p50: f64, p99: f64) -> Self {
+        Self {
+            per_second: 1e6 / p50,
+            p50,
+            p99,
+            cpu: 0.0,
+        }
+    }
+
     /// From the latency of each round trip, `per_trip` operations each, over `wall` time.
     #[must_use]
     pub fn of(mut trips: Vec<Duration>, per_trip: usize, wall: Duration) -> Self {

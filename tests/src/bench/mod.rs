@@ -5,6 +5,7 @@
 
 mod baseline;
 mod child;
+mod context;
 mod echo;
 mod figures;
 mod load;
@@ -14,9 +15,10 @@ mod setup;
 
 pub use baseline::{BareLog, lone_append};
 pub use child::{Home, Server, find_program, rss_kib};
+pub use context::Context;
 pub use echo::{Echo, EchoServer};
 pub use figures::{Figure, median, print_row, ratio_of_medians};
 pub use load::{Load, Lored, Peer, Redis, measure, one_by_one, so_often};
 pub use payload::{Random, arguments, result};
-pub use peers::{RedisServer, sqlite_writers};
+pub use peers::{RedisServer, SqliteSaver, sqlite_saver, sqlite_writers};
 pub use setup::{Setup, bench_main};

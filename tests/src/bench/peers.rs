@@ -127,8 +127,48 @@ pub fn sqlite_writers(
     let number = |name: &str| said.get(name).and_then(serde_json::Value::as_f64);
     Some(Figure {
         per_second: number("per_second")?,
-        p50: number("p50_us")?,
-        p99: number("p99_us")?,
-        cpu: 0.0,
+        ..Figure::of_quantiles(number("p50_us")?, number("p99_us")?)
+    })
+}
+
+/// What LangGraph's `SqliteSaver` needs for a run of contexts, in process.
+#[derive(Debug, Clone)]
+pub struct SqliteSaver {
+    /// One checkpoint put.
+    pub save: Figure,
+    /// The latest got.
+    pub load_latest: Figure,
+    /// Any of them got by its id.
+    pub load_older: Figure,
+    /// Disk space of its database when closed, in bytes.
+    pub bytes: f64,
+}
+
+/// Puts each line of a file, a context as JSON, through `SqliteSaver`. `None` when the Python at
+/// `LORE_BENCH_LANGGRAPH`, else the one on `PATH`, has no such package.
+#[must_use]
+pub fn sqlite_saver(dir: &Path, contexts: &Path, loads: usize) -> Option<SqliteSaver> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/sqlite_saver.py");
+    let python = std::env::var_os("LORE_BENCH_LANGGRAPH")
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+        .or_else(|| find_program("python3"))?;
+    let output = Command::new(python)
+        .arg(script)
+        .arg(contexts)
+        .args(["--json", "--loads", &loads.to_string(), "--dir"])
+        .arg(dir)
+        .output()
+        .ok()?;
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let figure = |name: &str| {
+        let at = |place: usize| said.get(name)?.get(place)?.as_f64();
+        Some(Figure::of_quantiles(at(0)?, at(1)?))
+    };
+    Some(SqliteSaver {
+        save: figure("save_us")?,
+        load_latest: figure("load_latest_us")?,
+        load_older: figure("load_older_us")?,
+        bytes: said.get("bytes")?.as_f64()?,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::super::cbor::{self, Reader};
 use super::super::{Args, PROTOCOL_VERSION, nearest};
-use super::{FrameError, framed};
+use super::{FrameError, framed, framed_before};
 
 /// The first frame of a connection: who calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -230,12 +230,7 @@ pub fn encode_hello(out: &mut Vec<u8>, hello: &Hello) {
 /// CBOR keeps: then they go as JSON.
 pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
     framed(out, |out| {
-        cbor::put_map(out, 3);
-        cbor::put_text(out, "id");
-        cbor::put_unsigned(out, id);
-        cbor::put_text(out, "name");
-        cbor::put_text(out, name);
-        cbor::put_text(out, "args");
+        call_head(out, id, name);
         match args {
             Args::Json(json) => cbor::put_bytes(out, json),
             Args::Value(value) => {
@@ -247,6 +242,23 @@ pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
             }
         }
     });
+}
+
+/// Appends a call whose arguments are JSON, up to these: the caller sends them next, without a copy.
+pub fn encode_call_head(out: &mut Vec<u8>, id: u64, name: &str, json: &[u8]) {
+    framed_before(out, json.len(), |out| {
+        call_head(out, id, name);
+        cbor::put_bytes_head(out, json.len());
+    });
+}
+
+fn call_head(out: &mut Vec<u8>, id: u64, name: &str) {
+    cbor::put_map(out, 3);
+    cbor::put_text(out, "id");
+    cbor::put_unsigned(out, id);
+    cbor::put_text(out, "name");
+    cbor::put_text(out, name);
+    cbor::put_text(out, "args");
 }
 
 /// Appends a cancel.

@@ -89,11 +89,14 @@ fn unnamed(mut schema: JsonObject) -> JsonObject {
     plain(schema)
 }
 
+/// The one format of texts that schemas name.
+const DATE_TIME: &str = "date-time";
+
 /// Without the formats of Rust's numbers, which validators do not know and warn about.
 fn plain(schema: JsonObject) -> JsonObject {
     schema
         .into_iter()
-        .filter(|(key, value)| key != "format" || !value.is_string())
+        .filter(|(key, value)| key != "format" || !value.is_string() || value == DATE_TIME)
         .map(|(key, value)| (key, plain_value(value)))
         .collect()
 }

@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-pub use rules::{ContextRules, PATTERN_CHARS_MAX, RULES_MAX, RuleFault};
-pub use words::{KEY_CHARS_MAX, Words};
+pub use rules::ContextRules;
+pub use words::Words;
 
 #[cfg(test)]
 mod golden;
@@ -75,7 +75,7 @@ pub enum Rule {
     /// The session marked the key as critical.
     Mark,
     /// This pattern of the caller's `contextRules`.
-    ContextRule(String),
+    Pattern(String),
     /// The key begins with `_`.
     Underscore,
     /// The key ends with the word `at`: it says when something happened.
@@ -94,7 +94,7 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mark => f.write_str("marked as critical"),
-            Self::ContextRule(pattern) => write!(f, "contextRules: {pattern}"),
+            Self::Pattern(pattern) => write!(f, "contextRules: {pattern}"),
             Self::Underscore => f.write_str("begins with _"),
             Self::Time => f.write_str("word: at"),
             Self::Word(word) => write!(f, "word: {word}"),
@@ -150,7 +150,7 @@ impl Words {
         if let Some((pattern, layer)) = rules.layer(key) {
             return Placing {
                 layer,
-                rule: Rule::ContextRule(pattern.to_owned()),
+                rule: Rule::Pattern(pattern.to_owned()),
             };
         }
         if let Some((layer, rule)) = self.layer(key) {

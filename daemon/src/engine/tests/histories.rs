@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 use super::history::{histories, live, ungrouped};
 use super::{Bench, folded_anew};
+use crate::checkpoints::{self, decided};
 use crate::engine::{open, replay};
-use crate::log::LOG;
+use crate::log::{Hash, KEPT, OBJECTS, objects};
 use crate::rooms::Rooms;
 use crate::store::{Changes, Direction, Limits, Memory, Rows, RowsMut, Store, StoreId};
 
@@ -64,6 +65,28 @@ proptest! {
         prop_assert_eq!(folded_anew(&bench).rows_of_views(), bench.rows.rows_of_views());
     }
 
+    /// Exactly the objects that some checkpoint needs are kept, as what they were noted to take; and
+    /// so many bytes are counted as they take together.
+    #[test]
+    fn objects_are_kept_while_they_are_needed(history in histories()) {
+        let (bench, _) = live(&history);
+        let mut bytes = 0;
+        for (key, _) in bench.rows.rows(OBJECTS) {
+            let hash = Hash(key.try_into().unwrap());
+            let object = objects::get(&bench.rows, &hash).unwrap().unwrap();
+            let used = decided::object(&bench.rows, &hash).unwrap();
+            let used = used.expect("what is kept is needed");
+            prop_assert_eq!(used.base, object.base());
+            prop_assert_eq!(used.stored_bytes, object.place.bytes());
+            prop_assert!(decided::chain(&bench.rows, &hash).unwrap().is_some(), "bases are there");
+            bytes += used.stored_bytes;
+        }
+        let in_use = bench.rows.rows(checkpoints::SPACE);
+        let in_use = in_use.filter(|(key, _)| key.first() == Some(&b'o')).count();
+        prop_assert_eq!(in_use, bench.rows.len(OBJECTS), "what is needed is kept");
+        prop_assert_eq!(checkpoints::totals(&bench.rows).unwrap().bytes, bytes);
+    }
+
     /// What happens does not depend on how commands were grouped.
     #[test]
     fn grouping_changes_nothing_that_happened(history in histories()) {
@@ -99,8 +122,13 @@ proptest! {
         let early = cut.min(commits.len());
         let store = store_of(behind.path(), &commits[..early]);
         let mut log_alone = crate::store::Transaction::new(&store);
-        for (key, value) in bench.rows.rows(LOG) {
-            log_alone.put(LOG, key, value);
+        for space in KEPT {
+            for (key, _) in read_all(&store).rows(space) {
+                log_alone.remove(space, key);
+            }
+            for (key, value) in bench.rows.rows(space) {
+                log_alone.put(space, key, value);
+            }
         }
         store.commit(&log_alone.into_changes(), false).unwrap();
         replay::catch_up(&store, &Rooms).unwrap();

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::checkpoints::{Checkpoint, checkpoint};
 use super::{Ask, Bench};
 use crate::clock::Clock;
 use crate::engine::Fold;
@@ -31,6 +32,7 @@ pub(crate) enum Want {
         scope: u8,
         mapping: bool,
     },
+    Checkpoint(Checkpoint),
 }
 
 /// A want with who wants it and under which key.
@@ -57,6 +59,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
             .prop_map(|(session, step, success, length)| Want::Record {
                 session, step, success, length,
             }),
+        6 => checkpoint().prop_map(Want::Checkpoint),
         2 => (session, 0..3_u8, any::<bool>())
             .prop_map(|(session, scope, mapping)| Want::Register { session, scope, mapping }),
     ];
@@ -87,6 +90,11 @@ fn choice(session: Option<&str>, clock: &Clock) -> Choice {
         project: None,
     };
     Choice::prepare(wish, clock)
+}
+
+/// The session of this id.
+pub(crate) fn choice_of(session: &str) -> Choice {
+    choice(Some(session), &clock())
 }
 
 pub(crate) fn record(session: Option<&str>, step: Option<u32>, success: bool) -> Ask {
@@ -168,6 +176,7 @@ impl Wanted {
                 };
                 register(*scope, &name(*session), what)
             }
+            Want::Checkpoint(checkpoint) => checkpoint.ask(clock),
         };
         let ask = ask.by(&format!("agent-{}", self.agent));
         match self.key {

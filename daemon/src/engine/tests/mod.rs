@@ -2,6 +2,7 @@
 //! or a refusal; on rows in memory, with the daemon's real commands and folds.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod checkpoints;
 mod compaction;
 mod decisions;
 mod histories;
@@ -10,8 +11,9 @@ mod history;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub(crate) use checkpoints::{piece as content_piece, save};
 pub(crate) use histories::store_of;
-pub(crate) use history::{histories, live};
+pub(crate) use history::{choice_of, create, histories, live};
 
 use super::group::{Group, Request};
 use super::{Command, Fold, KeyClaim, Outcome, Tail};

@@ -1,0 +1,193 @@
+//! `lore checkpoint diff`: two contexts compared, a line for every difference.
+
+use std::fmt::Write;
+
+use lore::protocol::RawJson;
+use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
+
+use super::super::output::{self, shown};
+use super::super::{Caller, End, Failure};
+use super::{Told, ask, id};
+
+/// A longer value is shortened to so many characters.
+const VALUE_CHARS_MAX: usize = 80;
+/// Characters shown before the place where two long values begin to differ.
+const ALIKE_CHARS: usize = 20;
+/// A longer path is shortened to so many characters.
+const PATH_CHARS_MAX: usize = 200;
+
+/// Tell what was added (+), removed (-) and changed (~) between two checkpoints
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// The one to compare
+    from: String,
+    /// The one to compare it with
+    to: String,
+    /// Tell at most so many differences, 1 to 10000
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u64>,
+}
+
+impl Diff {
+    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        let args = DiffArgs {
+            from: id(&self.from)?,
+            to: id(&self.to)?,
+            limit: self.limit,
+            at_least: None,
+            agent: None,
+        };
+        ask(
+            caller,
+            "workflow_checkpoint_diff",
+            &args,
+            |reply: &DiffReply| Told::good(human(reply, output::may_paint())),
+        )
+    }
+}
+
+/// What was done at a place.
+#[derive(Clone, Copy)]
+enum Sign {
+    Added,
+    Removed,
+    Changed,
+}
+
+fn human(reply: &DiffReply, paints: bool) -> String {
+    let signed = |sign, list: &'_ [Difference]| -> Vec<(Sign, Difference)> {
+        list.iter().map(|found| (sign, found.clone())).collect()
+    };
+    let mut found = signed(Sign::Removed, &reply.removed);
+    found.extend(signed(Sign::Added, &reply.added));
+    found.extend(signed(Sign::Changed, &reply.changed));
+    if found.is_empty() {
+        return format!("{} and {} hold the same\n", reply.from, reply.to);
+    }
+    found.sort_by(|(_, one), (_, other)| place(&one.path).cmp(&place(&other.path)));
+    let mut text = String::new();
+    for (sign, difference) in &found {
+        text += &line(*sign, difference, paints);
+    }
+    if let Some(left_out) = reply.left_out {
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "… {left_out} more; give a higher --limit");
+    }
+    text
+}
+
+/// What places are sorted by: part by part, numbers by their size.
+fn place(path: &str) -> Vec<(Option<u64>, &str)> {
+    path.split('/')
+        .map(|part| (part.parse().ok(), part))
+        .collect()
+}
+
+fn line(sign: Sign, difference: &Difference, paints: bool) -> String {
+    let (old, new) = (text(difference.old.as_ref()), text(difference.new.as_ref()));
+    let (mark, color, value) = match sign {
+        Sign::Added => ('+', "\x1b[32m", shortened(new, 0)),
+        Sign::Removed => ('-', "\x1b[31m", shortened(old, 0)),
+        Sign::Changed => {
+            let alike = alike(old, new);
+            let (old, new) = (shortened(old, alike), shortened(new, alike));
+            ('~', "\x1b[33m", format!("{old} -> {new}"))
+        }
+    };
+    let path = shown(&difference.path, PATH_CHARS_MAX);
+    if paints {
+        format!("{color}{mark} {path}\x1b[0m {value}\n")
+    } else {
+        format!("{mark} {path} {value}\n")
+    }
+}
+
+/// A value; a null reads as if nothing stood there.
+fn text(value: Option<&RawJson>) -> &str {
+    value.map_or("null", RawJson::as_str)
+}
+
+/// How many characters two texts begin with alike.
+fn alike(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(one, other)| one == other).count()
+}
+
+/// A value in at most about [`VALUE_CHARS_MAX`] characters, from shortly before `from`, with how
+/// many were left out where.
+fn shortened(json: &str, from: usize) -> String {
+    let count = json.chars().count();
+    if count <= VALUE_CHARS_MAX {
+        return shown(json, 0);
+    }
+    let before = from.saturating_sub(ALIKE_CHARS);
+    let part = json.chars().skip(before).take(VALUE_CHARS_MAX);
+    let part = shown(&part.collect::<String>(), 0);
+    let after = count.saturating_sub(before + VALUE_CHARS_MAX);
+    let left_out = |count: usize| match count {
+        0 => String::new(),
+        _ => format!("[{count} characters]"),
+    };
+    format!("{}{part}{}", left_out(before), left_out(after))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn of(value: Value) -> DiffReply {
+        serde_json::from_value::<Value>(value)
+            .map(|value| serde_json::from_str(&value.to_string()).unwrap())
+            .unwrap()
+    }
+
+    /// One line each, in the order of the places, numbers by their size, colours only if asked for.
+    #[test]
+    fn differences_are_lines() {
+        let reply = of(json!({
+            "from": "a", "to": "b", "leftOut": 3,
+            "added": [{"path": "/list/10", "new": {"x": "\u{202e}"}}],
+            "removed": [{"path": "/list/9", "old": null}],
+            "changed": [{"path": "/count", "old": 1, "new": "2"}],
+        }));
+        assert_eq!(
+            human(&reply, false),
+            "~ /count 1 -> \"2\"\n- /list/9 null\n+ /list/10 {\"x\":\"\\u{202e}\"}\n\
+             … 3 more; give a higher --limit\n"
+        );
+        let painted = human(&reply, true);
+        assert!(painted.starts_with("\x1b[33m~ /count\x1b[0m 1 -> \"2\"\n"));
+        let same = of(json!({"from": "a", "to": "b", "added": [], "removed": [], "changed": []}));
+        assert_eq!(human(&same, true), "a and b hold the same\n");
+    }
+
+    /// Long values show where they begin to differ, and how much is not shown.
+    #[test]
+    fn long_values_show_what_differs() {
+        let (old, new) = (
+            format!("\"{}é\"", "x".repeat(999)),
+            format!("\"{}\"", "x".repeat(1500)),
+        );
+        let reply = of(json!({
+            "from": "a", "to": "b", "added": [], "removed": [],
+            "changed": [{
+                "path": "/t",
+                "old": serde_json::from_str::<Value>(&old).unwrap(),
+                "new": serde_json::from_str::<Value>(&new).unwrap(),
+            }],
+        }));
+        let (tail, shown) = ("x".repeat(20), "x".repeat(80));
+        assert_eq!(
+            human(&reply, false),
+            format!("~ /t [980 characters]{tail}é\" -> [980 characters]{shown}[442 characters]\n")
+        );
+        assert_eq!(shortened(&"y".repeat(80), 70), "y".repeat(80));
+        assert_eq!(
+            shortened(&"y".repeat(81), 0),
+            "y".repeat(80) + "[1 characters]"
+        );
+    }
+}

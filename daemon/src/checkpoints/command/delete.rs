@@ -1,0 +1,71 @@
+//! Deletions: asked for, or made by a clean-up.
+
+use super::objects_of;
+use super::{Instead, Report, decided_twice, gone, holders, let_go, not_found, nothing_recorded};
+use crate::checkpoints::event::{Cause, CheckpointKey, CheckpointsDeleted};
+use crate::checkpoints::view;
+use crate::engine::{Command, Decide};
+use crate::error::Refusal;
+use crate::log::{Body, Hash, NewEvent, codec};
+use crate::sessions;
+use crate::store::{Error, RowsMut};
+
+/// Wants checkpoints of one session deleted.
+pub struct DeleteCheckpoints {
+    /// The session.
+    pub session: String,
+    /// Which of its checkpoints.
+    pub checkpoints: Vec<CheckpointKey>,
+    /// Why. Asked for, each must be there and all go; else those that may go by themselves do.
+    pub cause: Cause,
+    /// Critical keys whose newest holder goes, each with the position of the next one (0: none).
+    pub holders: Vec<(String, u64)>,
+    /// The payload of the event; taken when it is decided.
+    pub body: Option<Body>,
+    /// To the caller.
+    pub report: Report,
+    /// Objects that the deleted ones named.
+    pub let_go: Vec<Hash>,
+}
+
+impl Command for DeleteCheckpoints {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let is_asked = self.cause == Cause::Asked;
+        let held = holders(on.rows, &self.session)?;
+        let mut rows = Vec::new();
+        for checkpoint in &self.checkpoints {
+            let found = view::get(on.rows, checkpoint)?;
+            match found.filter(|(session, _)| *session == self.session) {
+                Some((_, row)) if is_asked => rows.push(row),
+                Some((_, row)) if !row.is_kept && !held.contains(&row.position.0) => rows.push(row),
+                None if is_asked => return Err(not_found(&checkpoint.to_string())),
+                Some(_) | None => {}
+            }
+        }
+        if rows.is_empty() {
+            self.report.told().instead = Some(Instead::Stale);
+            return Err(nothing_recorded());
+        }
+        let gone = rows
+            .iter()
+            .map(|row| gone(on, row))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.let_go = objects_of(&gone);
+        let deleted = CheckpointsDeleted {
+            gone,
+            cause: self.cause,
+            holders: std::mem::take(&mut self.holders),
+        };
+        Ok(vec![NewEvent {
+            kind: CheckpointsDeleted::KIND,
+            session: Some(self.session.clone()),
+            project: sessions::get(on.rows, &self.session)?.and_then(|row| row.project),
+            fact: codec::encode(&deleted),
+            body: self.body.take().ok_or_else(decided_twice)?,
+        }])
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        let_go(rows, &self.let_go, &self.report)
+    }
+}

@@ -1,0 +1,339 @@
+//! A save: checked against the latest checkpoint and the limits, with the way to every object as it
+//! is when the save is decided.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use serde_bytes::ByteArray;
+
+use super::{Instead, Report, decided_twice, empty_body, gone, holders, let_go, marked};
+use super::{nothing_recorded, objects_of};
+use crate::checkpoints::event::{
+    Cause, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone, KeyMarked, Link, Part,
+};
+use crate::checkpoints::limits::Limits;
+use crate::checkpoints::uses;
+use crate::checkpoints::view::{self, CheckpointRow};
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::objects::{self, Object};
+use crate::log::{Body, Hash, NewEvent, codec};
+use crate::sessions::{Choice, Chosen};
+use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
+
+/// A piece of a context to be saved.
+pub struct Piece {
+    /// The key; none for the small ones together.
+    pub key: Option<String>,
+    /// SHA-256 of its canonical text.
+    pub hash: Hash,
+    /// The way from its object to a keyframe, as far as that was known when it was prepared.
+    pub chain: Vec<Link>,
+    /// Values of this key since that keyframe.
+    pub since: u32,
+    /// The object, when it was not there yet.
+    pub packed: Option<Packed>,
+}
+
+/// An object to be kept.
+pub struct Packed {
+    /// The object.
+    pub object: Object,
+    /// Held: no sweep takes its blob before the event is published.
+    pub blob: Option<PendingBlob>,
+}
+
+/// Wants a context saved.
+pub struct SaveCheckpoint {
+    /// In which session.
+    pub choice: Choice,
+    /// Under which id.
+    pub checkpoint: CheckpointKey,
+    /// SHA-256 of the context's canonical text.
+    pub hash: Hash,
+    /// Its top-level keys.
+    pub keys: BTreeSet<String>,
+    /// Its pieces.
+    pub pieces: Vec<Piece>,
+    /// It has a name or tags.
+    pub is_kept: bool,
+    /// Saved also when it is what the latest one holds.
+    pub is_forced: bool,
+    /// Refused when the session's latest is another.
+    pub expected: Option<CheckpointKey>,
+    /// For a fork: what it comes from, and the keys marked critical there.
+    pub fork: Option<Fork>,
+    /// The payload of the event; taken when it is decided.
+    pub body: Option<Body>,
+    /// Of the event that tells which older ones went.
+    pub deletion_salt: [u8; 16],
+    /// What may be kept.
+    pub limits: Limits,
+    /// To the caller.
+    pub report: Report,
+    /// Objects of checkpoints that went for this one.
+    pub let_go: Vec<Hash>,
+}
+
+/// Where a forked checkpoint comes from.
+pub struct Fork {
+    /// That checkpoint.
+    pub from: CheckpointKey,
+    /// Keys marked critical in its session, each with the payload of an event.
+    pub marks: Vec<(String, Body)>,
+}
+
+impl Command for SaveCheckpoint {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let Chosen {
+            session,
+            project,
+            created,
+        } = self.choice.decide(on)?;
+        let of = view::of_session_row(on.rows, &session)?;
+        let latest = view::at(on.rows, &session, of.latest)?;
+        self.check_latest(&session, latest)?;
+        let parts = self.parts(on.rows)?;
+        let chains = parts.iter().map(|part| &part.chain);
+        let (stored_bytes, new_bytes) = sizes(on.rows, chains)?;
+        let totals = uses::totals(on.rows)?;
+        self.limits
+            .allow(&session, stored_bytes, new_bytes, of.bytes, totals.bytes)?;
+        let gone = self.make_room(on, &session, of.count)?;
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let saved = CheckpointSaved {
+            checkpoint: self.checkpoint,
+            hash: ByteArray::new(self.hash.0),
+            stored_bytes,
+            new_bytes,
+            is_kept: self.is_kept,
+            critical: self.critical(on.rows, &session)?,
+            parts,
+            forked_from: self.fork.as_ref().map(|fork| fork.from),
+        };
+        let event = |(kind, fact, body)| NewEvent {
+            kind,
+            session: Some(session.clone()),
+            project: project.clone(),
+            fact,
+            body,
+        };
+        let created = created.into_iter();
+        let before = self.deletion(gone).into_iter().chain(self.marks());
+        let saved = (CheckpointSaved::KIND, codec::encode(&saved), body);
+        Ok(created.chain(before.chain([saved]).map(event)).collect())
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        let_go(rows, &self.let_go, &self.report)?;
+        for piece in &self.pieces {
+            if let Some(packed) = &piece.packed
+                && !objects::is_kept(rows, &piece.hash)?
+            {
+                objects::put(rows, &piece.hash, &packed.object);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Kind, fact and body of an event that has no session yet.
+type Unplaced = (&'static str, Vec<u8>, Body);
+
+impl SaveCheckpoint {
+    /// About how much it holds while it waits, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let packed = self.pieces.iter().filter_map(|piece| piece.packed.as_ref());
+        let bytes: u64 = packed.map(|packed| packed.object.place.bytes()).sum();
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// Keys of the context that are marked critical in the session.
+    fn critical(&self, rows: &dyn Rows, session: &str) -> Result<Vec<String>, Error> {
+        let mut critical = match &self.fork {
+            Some(fork) => fork.marks.iter().map(|(key, _)| key.clone()).collect(),
+            None => marked(rows, session)?,
+        };
+        critical.retain(|key| self.keys.contains(key));
+        Ok(critical)
+    }
+
+    /// The event of those that go for this one, if any do.
+    fn deletion(&self, gone: Vec<Gone>) -> Option<Unplaced> {
+        let deleted = CheckpointsDeleted {
+            cause: Cause::Count,
+            holders: Vec::new(),
+            gone,
+        };
+        let body = empty_body(self.deletion_salt);
+        (!deleted.gone.is_empty())
+            .then(|| (CheckpointsDeleted::KIND, codec::encode(&deleted), body))
+    }
+
+    /// The events of the marks that a fork brings along.
+    fn marks(&mut self) -> Vec<Unplaced> {
+        let marks = self.fork.iter_mut().flat_map(|fork| fork.marks.drain(..));
+        let event = |(key, body)| {
+            let marked = KeyMarked {
+                key,
+                is_unmarked: false,
+            };
+            (KeyMarked::KIND, codec::encode(&marked), body)
+        };
+        marks.map(event).collect()
+    }
+
+    /// Refuses on an earlier state what the decision would refuse on it, so that nothing large is
+    /// written for it in vain.
+    ///
+    /// # Errors
+    /// `CONFLICT` or `STORAGE_QUOTA_EXCEEDED`.
+    pub fn foresee(&self, rows: &dyn Rows, session: &str) -> Result<(), Refusal> {
+        let of = view::of_session_row(rows, session)?;
+        self.check_latest(session, view::at(rows, session, of.latest)?)?;
+        let chains = self.pieces.iter().map(|piece| &piece.chain);
+        let (stored_bytes, new_bytes) = sizes(rows, chains)?;
+        let totals = uses::totals(rows)?;
+        self.limits
+            .allow(session, stored_bytes, new_bytes, of.bytes, totals.bytes)
+    }
+
+    fn check_latest(&self, session: &str, latest: Option<CheckpointRow>) -> Result<(), Refusal> {
+        let theirs = latest.as_ref().map(|row| row.checkpoint);
+        if let Some(expected) = self.expected
+            && theirs != Some(expected)
+        {
+            return Err(conflict(session, expected, theirs));
+        }
+        match latest {
+            Some(row) if row.hash == self.hash && !self.is_forced => {
+                self.report.told().instead = Some(Instead::Unchanged(row));
+                Err(nothing_recorded())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The manifest's parts, each with the way to a keyframe as it is now.
+    fn parts(&self, rows: &dyn Rows) -> Result<Vec<Part>, Refusal> {
+        let mut new: HashMap<Hash, Vec<Link>> = HashMap::new();
+        let mut parts = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            let known = match new.get(&piece.hash) {
+                Some(chain) => Some(chain.clone()),
+                None => uses::chain(rows, &piece.hash)?,
+            };
+            let (chain, since) = match known {
+                Some(chain) if is_same_way(&chain, &piece.chain) => {
+                    (piece.chain.clone(), piece.since)
+                }
+                Some(chain) => (chain, piece.since),
+                None => {
+                    let chain = self.new_chain(rows, piece)?;
+                    new.insert(piece.hash, chain.clone());
+                    (chain, piece.since)
+                }
+            };
+            parts.push(Part {
+                key: piece.key.clone(),
+                chain,
+                since,
+            });
+        }
+        Ok(parts)
+    }
+
+    fn new_chain(&self, rows: &dyn Rows, piece: &Piece) -> Result<Vec<Link>, Refusal> {
+        let base = match &piece.packed {
+            Some(packed) => packed.object.base(),
+            None => return Err(self.stale()),
+        };
+        if let Some(base) = base {
+            let now = uses::chain(rows, &base)?.unwrap_or_default();
+            let prepared = piece.chain.get(1..).unwrap_or_default();
+            if !is_same_way(&now, prepared) {
+                return Err(self.stale());
+            }
+        }
+        Ok(piece.chain.clone())
+    }
+
+    fn stale(&self) -> Refusal {
+        self.report.told().instead = Some(Instead::Stale);
+        nothing_recorded()
+    }
+
+    /// The oldest checkpoints that go so that this one may be added.
+    fn make_room(
+        &mut self,
+        on: &Decide<'_>,
+        session: &str,
+        count: u64,
+    ) -> Result<Vec<Gone>, Refusal> {
+        let max = self.limits.per_session_max;
+        let mut surplus = (count + 1).saturating_sub(max);
+        if surplus == 0 {
+            return Ok(Vec::new());
+        }
+        let held = holders(on.rows, session)?;
+        let mut rows = Vec::new();
+        view::walk(on.rows, session, None, Direction::Forward, &mut |row| {
+            if !row.is_kept && !held.contains(&row.position.0) {
+                rows.push(row);
+                surplus -= 1;
+            }
+            Ok(match surplus {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            })
+        })?;
+        if surplus > 0 {
+            return Err(self.limits.too_many(session, count));
+        }
+        let gone = rows
+            .iter()
+            .map(|row| gone(on, row))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.let_go = objects_of(&gone);
+        Ok(gone)
+    }
+}
+
+/// What all objects of these ways take, and of these the ones that are new, in bytes.
+fn sizes<'w>(
+    rows: &dyn Rows,
+    chains: impl Iterator<Item = &'w Vec<Link>>,
+) -> Result<(u64, u64), Error> {
+    let mut seen = HashSet::new();
+    let (mut stored, mut new) = (0, 0);
+    for link in chains.flatten() {
+        if seen.insert(link.hash) {
+            stored += link.stored_bytes;
+            let is_new = uses::object(rows, &link.hash)?.is_none();
+            new += if is_new { link.stored_bytes } else { 0 };
+        }
+    }
+    Ok((stored, new))
+}
+
+/// Whether two ways lead over the same objects.
+fn is_same_way(a: &[Link], b: &[Link]) -> bool {
+    let hashes = |way: &[Link]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
+    hashes(a) == hashes(b)
+}
+
+fn conflict(session: &str, base: CheckpointKey, theirs: Option<CheckpointKey>) -> Refusal {
+    let is_now = match theirs {
+        Some(theirs) => format!("`{theirs}`"),
+        None => "none".to_owned(),
+    };
+    Refusal::new(
+        Code::Conflict,
+        format!(
+            "the latest checkpoint of the session `{session}` is {is_now}, not the expected \
+             `{base}`; nothing was saved"
+        ),
+    )
+    .hint("Load the latest one, put your change into it, and save with its id as expected.")
+}

@@ -1,0 +1,346 @@
+//! Given checkpoints, when a command, then events or a refusal.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+use crate::checkpoints::event::{Cause, CheckpointFact, CheckpointKey, CheckpointSaved};
+use crate::engine::tests::{Ask, Bench, choice_of, content_piece, create, save};
+use crate::log::{OBJECTS, Position};
+use crate::sessions::Choice;
+
+fn key(id: u8) -> CheckpointKey {
+    CheckpointKey::of([id; 16])
+}
+
+/// A session `s` in which contents were saved one after another, as checkpoints 1, 2, …
+fn given(contents: &[u8]) -> Bench {
+    let mut bench = Bench::new();
+    bench.one(Ask::new(create("s"))).unwrap();
+    for (at, content) in contents.iter().enumerate() {
+        bench.one(Ask::new(saving(at as u8 + 1, *content))).unwrap();
+    }
+    bench
+}
+
+fn saving(id: u8, content: u8) -> SaveCheckpoint {
+    SaveCheckpoint {
+        limits: crate::checkpoints::Limits {
+            per_session_max: 3,
+            ..crate::checkpoints::Limits::default()
+        },
+        ..save(id, choice_of("s"), &[Some(content)], false)
+    }
+}
+
+fn deleting(ids: &[u8], cause: Cause) -> DeleteCheckpoints {
+    DeleteCheckpoints {
+        session: "s".to_owned(),
+        checkpoints: ids.iter().map(|id| key(*id)).collect(),
+        cause,
+        holders: Vec::new(),
+        body: Some(empty_body([0; 16])),
+        report: Report::default(),
+        let_go: Vec::new(),
+    }
+}
+
+fn marking(key: &str) -> MarkKey {
+    MarkKey {
+        session: "s".to_owned(),
+        key: key.to_owned(),
+        is_unmarked: false,
+        body: Some(empty_body([0; 16])),
+    }
+}
+
+fn left(bench: &Bench) -> Vec<CheckpointKey> {
+    let mut found = Vec::new();
+    let forward = crate::store::Direction::Forward;
+    view::walk(&bench.rows, "s", None, forward, &mut |row| {
+        found.push(row.checkpoint);
+        Ok(std::ops::ControlFlow::Continue(()))
+    })
+    .unwrap();
+    found
+}
+
+fn saved(bench: &Bench) -> CheckpointSaved {
+    manifest_of(bench.events().last().unwrap()).unwrap()
+}
+
+/// The latest context again is no event, also when it came in by the same group; by force it is.
+#[test]
+fn an_unchanged_context_is_no_event() {
+    let mut bench = given(&[0]);
+    let (again, other, same) = (saving(2, 0), saving(3, 1), saving(4, 1));
+    let reports = [
+        again.report.clone(),
+        other.report.clone(),
+        same.report.clone(),
+    ];
+    let outcomes = bench.group([again, other, same].map(Ask::new).into());
+    assert!(outcomes[0].is_err() && outcomes[1].is_ok() && outcomes[2].is_err());
+    let unchanged = |report: &Report| match report.told().instead.take() {
+        Some(Instead::Unchanged(row)) => Some(row.checkpoint),
+        Some(Instead::Stale) | None => None,
+    };
+    assert_eq!(
+        reports.each_ref().map(unchanged),
+        [Some(key(1)), None, Some(key(3))]
+    );
+    let forced = SaveCheckpoint {
+        is_forced: true,
+        ..saving(5, 1)
+    };
+    bench.one(Ask::new(forced)).unwrap();
+    assert_eq!(left(&bench), [key(1), key(3), key(5)]);
+    assert_eq!(saved(&bench).new_bytes, 0, "nothing new is stored");
+}
+
+/// A save that expects another latest checkpoint is refused with both; the right one is taken,
+/// whatever else is in the group.
+#[test]
+fn a_save_on_another_latest_is_refused() {
+    let mut bench = given(&[0, 1]);
+    let expecting = |id, content, expected| {
+        Ask::new(SaveCheckpoint {
+            expected: Some(key(expected)),
+            ..saving(id, content)
+        })
+    };
+    let outcomes = bench.group(vec![
+        expecting(3, 2, 1),
+        expecting(4, 2, 2),
+        expecting(5, 3, 2),
+        expecting(6, 1, 2),
+    ]);
+    let codes: Vec<Option<Code>> = outcomes
+        .iter()
+        .map(|outcome| outcome.as_ref().err().map(|refusal| refusal.code))
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            Some(Code::Conflict),
+            None,
+            Some(Code::Conflict),
+            Some(Code::Conflict)
+        ]
+    );
+    let message = &outcomes[2].as_ref().unwrap_err().message;
+    assert!(message.contains(&key(4).to_string()), "{message}");
+    assert!(message.contains(&key(2).to_string()), "{message}");
+}
+
+/// A delta whose base has gone since it was prepared is not recorded, but to be prepared again; one
+/// whose object came in meanwhile shares it, whichever way that rests on.
+#[test]
+fn a_save_prepared_on_what_has_gone_is_stale() {
+    let mut bench = given(&[0]);
+    let delta = |id| SaveCheckpoint {
+        pieces: vec![content_piece(0, 1, true)],
+        ..saving(id, 1)
+    };
+    let gone = delta(2);
+    let report = gone.report.clone();
+    let outcomes = bench.group(vec![
+        Ask::new(deleting(&[1], Cause::Asked)),
+        Ask::new(gone),
+        Ask::new(saving(3, 1)),
+        Ask::new(SaveCheckpoint {
+            is_forced: true,
+            ..delta(4)
+        }),
+    ]);
+    assert!(outcomes[1].is_err());
+    assert_eq!(report.told().instead, Some(Instead::Stale));
+    outcomes[3].as_ref().unwrap();
+    let chain = &saved(&bench).parts[0].chain;
+    assert_eq!(
+        chain.iter().map(|link| link.hash).collect::<Vec<_>>(),
+        [Hash::of(&[1])]
+    );
+    let absent = SaveCheckpoint {
+        pieces: vec![Piece {
+            packed: None,
+            ..content_piece(0, 2, false)
+        }],
+        ..saving(5, 2)
+    };
+    let report = absent.report.clone();
+    assert!(bench.one(Ask::new(absent)).is_err());
+    assert_eq!(report.told().instead, Some(Instead::Stale));
+}
+
+/// Beyond the limit the oldest one without a name goes, in the same commit; what has a name, and
+/// the newest that holds a critical key, stay. When all are such, the save is refused.
+#[test]
+fn the_oldest_unnamed_one_goes_first() {
+    let mut bench = given(&[0, 1]);
+    let named = |id, content| SaveCheckpoint {
+        is_kept: true,
+        ..saving(id, content)
+    };
+    bench.one(Ask::new(named(3, 2))).unwrap();
+    bench.one(Ask::new(saving(4, 3))).unwrap();
+    assert_eq!(left(&bench), [key(2), key(3), key(4)]);
+    let kinds = bench.kinds();
+    assert_eq!(
+        kinds[kinds.len() - 2..],
+        ["CheckpointsDeleted", "CheckpointSaved"]
+    );
+    // `key-0` is in every context; the next one has it not, so 4 stays the newest that holds it.
+    bench.one(Ask::new(marking("key-0"))).unwrap();
+    let without = |id| SaveCheckpoint {
+        limits: saving(0, 0).limits,
+        ..save(id, choice_of("s"), &[None, Some(id)], false)
+    };
+    bench.one(Ask::new(without(5))).unwrap();
+    assert_eq!(left(&bench), [key(3), key(4), key(5)]);
+    bench.one(Ask::new(without(6))).unwrap();
+    assert_eq!(left(&bench), [key(3), key(4), key(6)]);
+    let outcomes = bench.group(vec![
+        Ask::new(SaveCheckpoint {
+            is_kept: true,
+            ..without(7)
+        }),
+        Ask::new(without(8)),
+    ]);
+    outcomes[0].as_ref().unwrap();
+    let refused = outcomes[1].as_ref().unwrap_err();
+    assert_eq!(refused.code, Code::StorageQuotaExceeded);
+    assert_eq!(left(&bench), [key(3), key(4), key(7)]);
+}
+
+/// A deletion frees what nothing else uses, bases last, and says how much; a clean-up passes over
+/// what may not go by itself, and a deletion that was asked for refuses what is not there.
+#[test]
+fn a_deletion_frees_what_nothing_else_uses() {
+    let mut bench = given(&[0]);
+    let delta = SaveCheckpoint {
+        pieces: vec![content_piece(0, 1, true)],
+        ..saving(2, 1)
+    };
+    bench.one(Ask::new(delta)).unwrap();
+    let delete = |bench: &mut Bench, ids: &[u8], cause| {
+        let command = deleting(ids, cause);
+        let report = command.report.clone();
+        let outcome = bench.one(Ask::new(command)).map(|_| ());
+        let freed = report.told().freed_bytes;
+        (outcome.map_err(|refusal| refusal.code), freed)
+    };
+    assert_eq!(
+        delete(&mut bench, &[1], Cause::Asked),
+        (Ok(()), 0),
+        "its object is a base"
+    );
+    assert_eq!(bench.rows.len(OBJECTS), 2);
+    assert_eq!(
+        delete(&mut bench, &[1], Cause::Asked),
+        (Err(Code::CheckpointNotFound), 0)
+    );
+    assert_eq!(delete(&mut bench, &[2], Cause::Asked), (Ok(()), 11 + 10));
+    assert_eq!(bench.rows.len(OBJECTS), 0);
+    let named = SaveCheckpoint {
+        is_kept: true,
+        ..saving(3, 0)
+    };
+    bench.one(Ask::new(named)).unwrap();
+    assert_eq!(
+        delete(&mut bench, &[3, 4], Cause::Quota),
+        (Err(Code::Internal), 0)
+    );
+    assert_eq!(left(&bench), [key(3)]);
+}
+
+/// When the newest holder of a critical key is deleted, the next one takes its place, if it is
+/// still there.
+#[test]
+fn the_next_holder_takes_the_place() {
+    let mut bench = given(&[0, 1, 2]);
+    bench.one(Ask::new(marking("key-0"))).unwrap();
+    let holder = |bench: &Bench| view::critical_keys(&bench.rows, "s").unwrap()[0].1;
+    assert_eq!(holder(&bench), Position(4));
+    let delete = |id, next| {
+        Ask::new(DeleteCheckpoints {
+            holders: vec![("key-0".to_owned(), next)],
+            ..deleting(&[id], Cause::Asked)
+        })
+    };
+    bench.one(delete(3, 3)).unwrap();
+    assert_eq!(holder(&bench), Position(3));
+    bench.one(delete(2, 999)).unwrap();
+    assert_eq!(holder(&bench), Position(0));
+}
+
+/// A fork begins a session under a free id with the same objects and marks; a taken id is refused.
+#[test]
+fn a_fork_copies_nothing() {
+    let mut bench = given(&[0]);
+    let forking = |session: &str| SaveCheckpoint {
+        choice: Choice::fresh(Some(session.to_owned()), None, &bench_clock()),
+        pieces: vec![Piece {
+            packed: None,
+            ..content_piece(0, 0, false)
+        }],
+        fork: Some(Fork {
+            from: key(1),
+            marks: vec![("key-0".to_owned(), empty_body([1; 16]))],
+        }),
+        ..saving(2, 0)
+    };
+    let refused = bench.one(Ask::new(forking("s"))).unwrap_err();
+    assert_eq!(refused.code, Code::Conflict);
+    bench.one(Ask::new(forking("t"))).unwrap();
+    let kinds = bench.kinds();
+    assert_eq!(
+        kinds[kinds.len() - 3..],
+        ["SessionCreated", "KeyMarked", "CheckpointSaved"]
+    );
+    let fork = saved(&bench);
+    assert_eq!((fork.new_bytes, fork.forked_from), (0, Some(key(1))));
+    assert_eq!(fork.critical, ["key-0"]);
+    assert_eq!(view::critical_keys(&bench.rows, "t").unwrap().len(), 1);
+    assert_eq!(bench.rows.len(OBJECTS), 1);
+}
+
+fn bench_clock() -> crate::clock::Clock {
+    crate::clock::Clock::fixed(0, 1)
+}
+
+/// Limits of bytes hold in the decision, where other saves of the same group count, too.
+#[test]
+fn quotas_hold_within_a_group() {
+    let mut bench = given(&[]);
+    let narrow = |id, content| {
+        Ask::new(SaveCheckpoint {
+            limits: crate::checkpoints::Limits {
+                session_bytes_max: 21,
+                ..crate::checkpoints::Limits::default()
+            },
+            ..saving(id, content)
+        })
+    };
+    let outcomes = bench.group(vec![narrow(1, 0), narrow(2, 1), narrow(3, 2)]);
+    outcomes[1].as_ref().unwrap();
+    let refused = outcomes[2].as_ref().unwrap_err();
+    let wanted = serde_json::json!({
+        "limit": "session", "currentBytes": 21, "askedBytes": 12, "maximumBytes": 21,
+    });
+    assert_eq!(refused.details.as_deref(), Some(&wanted));
+}
+
+/// A session has only so many critical keys.
+#[test]
+fn marks_are_limited() {
+    let mut bench = given(&[]);
+    let max = crate::checkpoints::Limits::MARKS_MAX;
+    let marks = (0..max)
+        .map(|at| Ask::new(marking(&format!("k{at}"))))
+        .collect();
+    assert!(bench.group(marks).iter().all(Result::is_ok));
+    let refused = bench.one(Ask::new(marking("one more"))).unwrap_err();
+    assert_eq!(refused.code, Code::StorageQuotaExceeded);
+    bench.one(Ask::new(marking("k0"))).unwrap();
+    let last = CheckpointFact::of(bench.events().last().unwrap()).unwrap();
+    assert!(matches!(last, Some(CheckpointFact::Marked(_))));
+}

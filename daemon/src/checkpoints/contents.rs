@@ -1,0 +1,140 @@
+//! A context and its pieces: large values one by one, small ones together, and back.
+//!
+//! Each top-level key's value is an object of its own, so that checkpoints of any session share
+//! what is equal. A value that is smaller than what naming it would cost stands with the other
+//! small ones in one object, as the members of a JSON object.
+
+use std::borrow::Cow;
+
+use crate::canonical::{Canonical, Malformed, key_order, quoted};
+
+/// Values from this many bytes on are pieces of their own.
+pub const LARGE_BYTES_MIN: usize = 4096;
+
+/// A piece of a context: canonical JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content<'c> {
+    /// The key of a large value; none for the object of all small ones.
+    pub key: Option<&'c str>,
+    /// The value, or that object.
+    pub text: Cow<'c, str>,
+}
+
+/// Takes a context apart. One without any keys has no pieces.
+#[must_use]
+pub fn split(context: &Canonical) -> Vec<Content<'_>> {
+    let mut pieces = Vec::new();
+    let mut small = String::new();
+    for entry in &context.entries {
+        let text = |range: &std::ops::Range<usize>| context.text.get(range.clone());
+        if entry.value.len() >= LARGE_BYTES_MIN {
+            pieces.push(Content {
+                key: Some(&entry.key),
+                text: Cow::Borrowed(text(&entry.value).unwrap_or_default()),
+            });
+        } else {
+            small.push(if small.is_empty() { '{' } else { ',' });
+            small.push_str(text(&entry.member).unwrap_or_default());
+        }
+    }
+    if !small.is_empty() {
+        small.push('}');
+        pieces.push(Content {
+            key: None,
+            text: Cow::Owned(small),
+        });
+    }
+    pieces
+}
+
+/// Puts pieces together: the canonical text they came from, or that of some of them.
+///
+/// # Errors
+/// [`Malformed`] when the object of small values is none.
+pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, Malformed> {
+    let small = pieces.iter().find(|piece| piece.key.is_none());
+    let small = match small {
+        Some(piece) => Canonical::of(&piece.text)?,
+        None => Canonical::default(),
+    };
+    let mut members: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    for entry in &small.entries {
+        let member = small.text.get(entry.member.clone()).unwrap_or_default();
+        members.push((&entry.key, Cow::Borrowed(member)));
+    }
+    for piece in pieces {
+        if let Some(key) = piece.key {
+            let mut member = quoted(key);
+            member.reserve(piece.text.len() + 1);
+            member.push(':');
+            member.push_str(&piece.text);
+            members.push((key, Cow::Owned(member)));
+        }
+    }
+    members.sort_by(|a, b| key_order(a.0, b.0));
+    let members = members.iter().map(|(key, member)| (*key, &**member));
+    Ok(Canonical::of_members(members))
+}
+
+/// The keys of a context, from its pieces.
+///
+/// # Errors
+/// [`Malformed`] when the object of small values is none.
+pub fn keys<'c>(
+    large: impl Iterator<Item = &'c str>,
+    small: Option<&str>,
+) -> Result<Vec<String>, Malformed> {
+    let mut keys: Vec<String> = large.map(str::to_owned).collect();
+    if let Some(small) = small {
+        let small = Canonical::of(small)?;
+        keys.extend(small.entries.into_iter().map(|entry| entry.key));
+    }
+    keys.sort_by(|a, b| key_order(a, b));
+    Ok(keys)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn context() -> impl Strategy<Value = String> {
+        let value = prop_oneof![
+            "[a-z]{0,20}",
+            (4090_usize..4100).prop_map(|length| "x".repeat(length))
+        ];
+        proptest::collection::btree_map("\\PC{0,6}", value, 0..12)
+            .prop_map(|map| serde_json::to_string(&map).unwrap())
+    }
+
+    proptest! {
+        /// What was taken apart comes together again, whichever keys are large.
+        #[test]
+        fn pieces_come_together_again(json in context()) {
+            let canonical = Canonical::of(&json).unwrap();
+            let pieces = split(&canonical);
+            prop_assert!(pieces.iter().filter(|piece| piece.key.is_none()).count() <= 1);
+            prop_assert_eq!(&join(&pieces).unwrap(), &canonical);
+            let large = pieces.iter().filter_map(|piece| piece.key);
+            let small = pieces.iter().find(|piece| piece.key.is_none());
+            let keys = keys(large, small.map(|piece| &*piece.text)).unwrap();
+            let wanted: Vec<&str> = canonical.entries.iter().map(|entry| &*entry.key).collect();
+            prop_assert_eq!(keys, wanted);
+        }
+    }
+
+    /// The boundary between large and small is the value's length.
+    #[test]
+    fn a_value_is_large_from_its_limit_on() {
+        // Two of the bytes are the quotes.
+        let of = |length: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(length - 2));
+        let canonical = Canonical::of(&of(LARGE_BYTES_MIN)).unwrap();
+        assert_eq!(split(&canonical)[0].key, Some("k"));
+        let canonical = Canonical::of(&of(LARGE_BYTES_MIN - 1)).unwrap();
+        assert_eq!(split(&canonical)[0].key, None);
+        assert!(split(&Canonical::of("{}").unwrap()).is_empty());
+        assert_eq!(join(&[]).unwrap().text, "{}");
+    }
+}

@@ -1,0 +1,128 @@
+//! `workflow_checkpoint_delete`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::Meta;
+use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
+
+use super::{Found, checkpoint_id, clear_up, meta_of_write};
+use crate::checkpoints::command::{self, DeleteCheckpoints, Report, empty_body};
+use crate::checkpoints::event::{Cause, CheckpointFact, CheckpointKey};
+use crate::checkpoints::values::Values;
+use crate::checkpoints::view;
+use crate::engine::Outcome;
+use crate::error::{Code, Refusal};
+use crate::log::Position;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::session_of;
+use crate::state::State;
+use crate::store::{Direction, Error};
+
+/// `workflow_checkpoint_delete`.
+pub struct Delete;
+
+impl Op for Delete {
+    type Args = DeleteArgs;
+    type Reply = DeleteReply;
+    const NAME: &'static str = "workflow_checkpoint_delete";
+    const TITLE: &'static str = "Delete a checkpoint";
+    const SENTENCE: &'static str =
+        "Deletes a checkpoint for good and frees what no other checkpoint uses.";
+    const ACCESS: Access = Access::Write;
+    const IS_DESTRUCTIVE: bool = true;
+
+    fn meta(reply: &DeleteReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: DeleteArgs,
+    ) -> Result<DeleteReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return reply(&cx, &outcome, 0).await;
+        }
+        let not_found = || command::not_found(args.checkpoint_id.as_str());
+        let checkpoint = CheckpointKey::parse(args.checkpoint_id.as_str()).ok_or_else(not_found)?;
+        let state = State::live(&cx, None).await?;
+        let (session, _) = view::place_of(&state, &checkpoint)?.ok_or_else(not_found)?;
+        let shared = Arc::clone(&cx);
+        let of = session.clone();
+        let holders =
+            blocking(move || Ok(next_holders(&shared, &state, &of, &checkpoint)?)).await?;
+        let report = Report::default();
+        let command = DeleteCheckpoints {
+            session,
+            checkpoints: vec![checkpoint],
+            cause: Cause::Asked,
+            holders,
+            body: Some(empty_body(cx.engine.clock().random())),
+            report: report.clone(),
+            let_go: Vec::new(),
+        };
+        let outcome = cx.write(&caller, claim, 0, command).await?;
+        let freed_bytes = clear_up(&cx, &report);
+        reply(&cx, &outcome, freed_bytes).await
+    }
+}
+
+/// The reply, made from the recorded event; what was freed is known to the first call alone.
+async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<DeleteReply, Refusal> {
+    let gone = match CheckpointFact::of(&outcome.event)? {
+        Some(CheckpointFact::Deleted(deleted)) => deleted.gone.into_iter().next(),
+        Some(CheckpointFact::Saved(_) | CheckpointFact::Marked(_)) | None => None,
+    };
+    let gone = gone.ok_or_else(|| Refusal::new(Code::Internal, "nothing was deleted"))?;
+    Ok(DeleteReply {
+        checkpoint_id: checkpoint_id(&gone.checkpoint)?,
+        session_id: session_of(&outcome.event.header)?,
+        freed_bytes,
+        meta: Some(meta_of_write(cx, outcome).await?),
+    })
+}
+
+/// Which older checkpoint becomes the newest that holds a critical key, for every key whose newest
+/// holder is the one that goes.
+fn next_holders(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    checkpoint: &CheckpointKey,
+) -> Result<Vec<(String, u64)>, Error> {
+    let Some((_, at)) = view::place_of(state, checkpoint)? else {
+        return Ok(Vec::new());
+    };
+    let marks = view::critical_keys(state, session)?;
+    let mut orphaned: Vec<String> = marks
+        .into_iter()
+        .filter_map(|(key, holder)| (holder == at).then_some(key))
+        .collect();
+    let mut holders = Vec::new();
+    if orphaned.is_empty() {
+        return Ok(holders);
+    }
+    let values = Values::of(cx, state);
+    let log = state.log();
+    view::walk(state, session, Some(at), Direction::Backward, &mut |row| {
+        let Position(position) = row.position;
+        let found = Found::at(&log, session.to_owned(), row)?;
+        // A damaged one holds nothing.
+        let keys = values.keys(&found.manifest).unwrap_or_default();
+        orphaned.retain(|key| {
+            let is_held = keys.contains(key);
+            if is_held {
+                holders.push((key.clone(), position));
+            }
+            !is_held
+        });
+        Ok(match orphaned.is_empty() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    Ok(holders)
+}

@@ -1,0 +1,78 @@
+//! `workflow_checkpoint_diff`.
+
+use std::sync::Arc;
+
+use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
+use lore::protocol::{Meta, RawJson};
+
+use super::{Found, meta_of_read};
+use crate::checkpoints::{What, difference};
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::state::State;
+
+const LIMIT: u64 = 1000;
+const LIMIT_MAX: u64 = 10_000;
+
+/// `workflow_checkpoint_diff`.
+pub struct Diff;
+
+impl Op for Diff {
+    type Args = DiffArgs;
+    type Reply = DiffReply;
+    const NAME: &'static str = "workflow_checkpoint_diff";
+    const TITLE: &'static str = "Compare two checkpoints";
+    const SENTENCE: &'static str = "Tells what was added, removed and changed between two checkpoints, by \
+        JSON Pointer.";
+    const ACCESS: Access = Access::Read;
+
+    fn meta(reply: &DiffReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: DiffArgs) -> Result<DiffReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; 1 to {LIMIT_MAX} differences can be told"
+            )));
+        }
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || {
+            let from = Found::of(&state, &args.from)?;
+            let to = Found::of(&state, &args.to)?;
+            let old = from.context(&cx, &state)?;
+            let new = to.context(&cx, &state)?;
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            let found = difference(&old.text, &new.text, limit);
+            let mut reply = DiffReply {
+                from: from.checkpoint_id()?,
+                to: to.checkpoint_id()?,
+                added: Vec::new(),
+                removed: Vec::new(),
+                changed: Vec::new(),
+                left_out: (found.left_out > 0).then_some(found.left_out as u64),
+                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+            };
+            for change in found.changes {
+                let (list, old, new) = match change.what {
+                    What::Added { new } => (&mut reply.added, None, Some(new)),
+                    What::Removed { old } => (&mut reply.removed, Some(old), None),
+                    What::Changed { old, new } => (&mut reply.changed, Some(old), Some(new)),
+                };
+                list.push(Difference {
+                    path: change.pointer,
+                    old: old.map(json).transpose()?,
+                    new: new.map(json).transpose()?,
+                });
+            }
+            Ok(reply)
+        })
+        .await
+    }
+}
+
+fn json(text: &str) -> Result<RawJson, Refusal> {
+    RawJson::parse(text.to_owned()).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+}

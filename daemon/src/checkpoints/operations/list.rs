@@ -1,0 +1,142 @@
+//! `workflow_checkpoint_list`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::Meta;
+use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
+
+use super::{Found, meta_of_read, state_as_of};
+use crate::checkpoints::metadata::Metadata;
+use crate::checkpoints::values::Values;
+use crate::checkpoints::view::{self, CheckpointRow};
+use crate::clock::format_time;
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions;
+use crate::state::State;
+use crate::store::Direction;
+
+const LIMIT: u64 = 20;
+const LIMIT_MAX: u64 = 100;
+
+/// `workflow_checkpoint_list`.
+pub struct List;
+
+impl Op for List {
+    type Args = ListArgs;
+    type Reply = ListReply;
+    const NAME: &'static str = "workflow_checkpoint_list";
+    const TITLE: &'static str = "List checkpoints";
+    const SENTENCE: &'static str = "Lists metadata of a session's checkpoints, most recent first, to \
+        find one to resume from; by tags, name or words.";
+    const ACCESS: Access = Access::Read;
+    const WRAPPED_AS: Option<&'static str> = Some("checkpoints");
+
+    fn meta(reply: &ListReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: ListArgs) -> Result<ListReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} checkpoints"
+            ))
+            .hint("Use `offset` for the next page."));
+        }
+        let past = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
+        let state = state_as_of(&cx, args.at_least, past).await?;
+        sessions::find(&state, args.session_id.as_str())?;
+        blocking(move || page(&cx, &state, &args, limit)).await
+    }
+}
+
+/// What a list is filtered by.
+struct Filter {
+    tags: Vec<String>,
+    name: Option<String>,
+    words: Vec<String>,
+}
+
+impl Filter {
+    fn of(args: &ListArgs) -> Self {
+        let query = args.query.as_deref().unwrap_or_default().to_lowercase();
+        Self {
+            tags: args.tags.clone(),
+            name: args.name.clone(),
+            words: query.split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+
+    fn is_any(&self) -> bool {
+        !self.tags.is_empty() || self.name.is_some() || !self.words.is_empty()
+    }
+
+    fn takes(&self, metadata: &Metadata) -> bool {
+        self.tags.iter().all(|tag| metadata.tags.contains(tag))
+            && (self.name.is_none() || self.name == metadata.name)
+            && metadata.has_words(&self.words)
+    }
+}
+
+fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<ListReply, Refusal> {
+    let session = args.session_id.as_str();
+    let filter = Filter::of(args);
+    let offset = args.offset.unwrap_or(0);
+    let marks: Vec<String> = view::critical_keys(state, session)?
+        .into_iter()
+        .map(|(key, _)| key)
+        .collect();
+    let mut total = 0;
+    let mut checkpoints = Vec::new();
+    let log = state.log();
+    view::walk(
+        state,
+        session,
+        None,
+        Direction::Backward,
+        &mut |row: CheckpointRow| {
+            let is_on_page = (offset..offset.saturating_add(limit)).contains(&total);
+            if filter.is_any() || is_on_page {
+                let found = Found::at(&log, session.to_owned(), row)?;
+                let metadata = found.metadata()?;
+                if filter.takes(&metadata) {
+                    if is_on_page {
+                        checkpoints.push((found, metadata));
+                    }
+                    total += 1;
+                }
+            } else {
+                total += 1;
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    let values = Values::of(cx, state);
+    let listed = |(found, metadata): (Found, Metadata)| {
+        let mut critical_keys = marks.clone();
+        if !marks.is_empty() {
+            // A damaged one is listed with what was marked when it was saved.
+            let keys = values.keys(&found.manifest);
+            let keys = keys.unwrap_or_else(|_| found.manifest.critical.clone());
+            critical_keys.retain(|mark| keys.contains(mark));
+        }
+        Ok(Listed {
+            checkpoint_id: found.checkpoint_id()?,
+            session_id: found.session_id()?,
+            created_at: format_time(found.event.header.time),
+            size_bytes: found.row.stored_bytes,
+            metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
+            critical_keys,
+        })
+    };
+    let checkpoints: Result<Vec<Listed>, Refusal> = checkpoints.into_iter().map(listed).collect();
+    let mut meta = meta_of_read(cx, state, Vec::new());
+    meta.total = Some(total);
+    Ok(ListReply {
+        checkpoints: checkpoints?,
+        meta: Some(meta),
+    })
+}

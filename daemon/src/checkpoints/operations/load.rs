@@ -1,0 +1,206 @@
+//! `workflow_checkpoint_load`.
+
+use std::sync::Arc;
+
+use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
+use lore::protocol::{Meta, RawJson, SessionId};
+
+use super::views::{Subject, budget_of, raw, told};
+use super::{Found, meta_of_read, state_as_of};
+use crate::canonical::Canonical;
+use crate::checkpoints::values::Values;
+use crate::checkpoints::view;
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::{self, LastAccess};
+use crate::state::State;
+use crate::store::Error;
+
+/// Contexts that take more than this on disk are loaded off the event loop, in bytes, unless they
+/// are in memory.
+const LOAD_INLINE_BYTES_MAX: u64 = 8 * 1024;
+/// How often the latest of a session is looked for again.
+const REPEATS_MAX: u32 = 3;
+/// Also those in memory that are longer than this, in bytes.
+const REPLY_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// The largest context that an agent's host should still show whole, in characters.
+const CHARS_MAX: u64 = 500_000;
+
+/// `workflow_checkpoint_load`.
+pub struct Load;
+
+/// Which checkpoint is wanted.
+enum Which {
+    This(lore::protocol::CheckpointId),
+    LatestOf(SessionId),
+}
+
+impl Op for Load {
+    type Args = LoadArgs;
+    type Reply = LoadReply;
+    const NAME: &'static str = "workflow_checkpoint_load";
+    const TITLE: &'static str = "Load a checkpoint";
+    const SENTENCE: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or \
+        the latest of a session. What was saved comes back equal; `keys` and `maxTokens` shorten what \
+        is shown, never what is stored.";
+    const ACCESS: Access = Access::Read;
+    const RESULT_CHARS_MAX: Option<u64> = Some(CHARS_MAX);
+
+    fn meta(reply: &LoadReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: LoadArgs) -> Result<LoadReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let which = which(&args)?;
+        let past = match (&which, &args.as_of) {
+            (Which::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
+            (Which::This(_), Some(_)) => {
+                return Err(Refusal::invalid(
+                    "`asOf` goes with `sessionId`: a checkpoint never changes",
+                )
+                .hint("Leave `asOf` out, or name the session instead of the checkpoint."));
+            }
+            (_, None) => None,
+        };
+        let args = Arc::new(args);
+        // A latest one that is deleted while it is read leaves another one the latest.
+        let mut repeats_left = match (&which, &past) {
+            (Which::LatestOf(_), None) => REPEATS_MAX,
+            (Which::LatestOf(_) | Which::This(_), _) => 0,
+        };
+        loop {
+            let state = state_as_of(&cx, args.at_least, past.clone()).await?;
+            let found = match &which {
+                Which::This(checkpoint) => Found::of(&state, checkpoint)?,
+                Which::LatestOf(session) => {
+                    sessions::find(&state, session.as_str())?;
+                    Found::latest(&state, session.as_str())?
+                }
+            };
+            // What memory or others still have of it gives nothing back.
+            if past.is_some() && found.is_deleted(&cx) {
+                return Err(found.deleted());
+            }
+            if let Some(access) = cx.extensions.get::<LastAccess>() {
+                access.note(&found.session, cx.engine.clock().now());
+            }
+            match load(&cx, state, found, &args).await {
+                Err(gone) if gone.code == Code::CheckpointNotFound && repeats_left > 0 => {
+                    repeats_left -= 1;
+                }
+                done => return done,
+            }
+        }
+    }
+}
+
+async fn load(
+    cx: &Arc<Context>,
+    state: State,
+    found: Found,
+    args: &Arc<LoadArgs>,
+) -> Result<LoadReply, Refusal> {
+    let is_at_hand = || {
+        let known = Values::of(cx, &state).known_json(found.row.hash);
+        known.is_some_and(|json| json.as_str().len() <= REPLY_INLINE_BYTES_MAX)
+    };
+    let is_quick = args.max_tokens.is_none()
+        && (found.row.stored_bytes <= LOAD_INLINE_BYTES_MAX || is_at_hand());
+    let (cx, args) = (Arc::clone(cx), Arc::clone(args));
+    let load = move || reply(&cx, &state, &found, &args);
+    if is_quick {
+        load()
+    } else {
+        blocking(load).await
+    }
+}
+
+fn which(args: &LoadArgs) -> Result<Which, Refusal> {
+    match (&args.checkpoint_id, &args.session_id) {
+        (Some(checkpoint), None) => Ok(Which::This(checkpoint.clone())),
+        (None, Some(session)) => Ok(Which::LatestOf(session.clone())),
+        (Some(_), Some(_)) => Err(Refusal::invalid(
+            "`checkpointId` and `sessionId` exclude each other; one of them is needed",
+        )
+        .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
+        (None, None) => Err(
+            Refusal::invalid("either `checkpointId` or `sessionId` is needed")
+                .hint("`workflow_checkpoint_list` lists the checkpoints of a session."),
+        ),
+    }
+}
+
+fn reply(
+    cx: &Context,
+    state: &State,
+    found: &Found,
+    args: &LoadArgs,
+) -> Result<LoadReply, Refusal> {
+    let values = Values::of(cx, state);
+    let mut warnings = Vec::new();
+    let read = read(&values, found, args, &mut warnings);
+    let read = read.map_err(|error| found.unreadable(cx, state, &error))?;
+    let (context, view) = match (read, args.max_tokens) {
+        (Read::Whole(json), _) => (json, None),
+        (Read::Parts(context), None) => (raw(&context.text)?, None),
+        (Read::Parts(context), Some(tokens)) => {
+            let (text, view) = fit(cx, state, found, &context, tokens)?;
+            (raw(&text)?, Some(view))
+        }
+    };
+    let metadata = found.metadata()?;
+    let marks = view::critical_keys(state, &found.session)?;
+    Ok(LoadReply {
+        checkpoint_id: found.checkpoint_id()?,
+        session_id: found.session_id()?,
+        context,
+        metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
+        created_at: format_time(found.event.header.time),
+        critical_keys: marks.into_iter().map(|(key, _)| key).collect(),
+        view,
+        meta: Some(meta_of_read(cx, state, warnings)),
+    })
+}
+
+/// What a load shows.
+enum Read {
+    /// The context as it is.
+    Whole(RawJson),
+    /// To be shortened, or some of its keys.
+    Parts(Arc<Canonical>),
+}
+
+fn read(
+    values: &Values<'_>,
+    found: &Found,
+    args: &LoadArgs,
+    warnings: &mut Vec<String>,
+) -> Result<Read, Error> {
+    if args.keys.is_empty() {
+        return match args.max_tokens {
+            None => values.json(&found.manifest).map(Read::Whole),
+            Some(_) => values.context(&found.manifest).map(Read::Parts),
+        };
+    }
+    let context = values.only(&found.manifest, &args.keys)?;
+    let missing = args.keys.iter().filter(|key| context.value(key).is_none());
+    warnings.extend(missing.map(|key| format!("the context has no key `{key}`")));
+    Ok(Read::Parts(context))
+}
+
+/// As much of the context as fits, and how that was done.
+fn fit(
+    cx: &Context,
+    state: &State,
+    found: &Found,
+    context: &Arc<Canonical>,
+    max_tokens: u64,
+) -> Result<(String, ViewReport), Refusal> {
+    let budget = budget_of(max_tokens)?;
+    let subject = Subject::stored(state, found, Arc::clone(context), None)?;
+    let view = subject.view(cx, budget)?;
+    let report = told(&view, budget, subject.checkpoint.as_ref());
+    Ok((view.json, report))
+}

@@ -1,0 +1,136 @@
+//! `workflow_mark_critical`.
+
+use std::sync::Arc;
+
+use lore::protocol::Meta;
+use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
+
+use super::{Found, limit_warnings, meta_of_read, session_named};
+use crate::checkpoints::command::{MarkKey, empty_body};
+use crate::checkpoints::limits::Limits;
+use crate::checkpoints::view;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::state::State;
+
+/// Keys told when one is not there.
+const KEYS_TOLD_MAX: usize = 50;
+
+/// `workflow_mark_critical`.
+pub struct MarkCritical;
+
+impl Op for MarkCritical {
+    type Args = MarkArgs;
+    type Reply = MarkReply;
+    const NAME: &'static str = "workflow_mark_critical";
+    const TITLE: &'static str = "Mark a key critical";
+    const SENTENCE: &'static str = "Marks a top-level key of the session's context as CRITICAL: its value \
+        is never shortened by any view, and the newest checkpoint that holds it is never cleaned up. \
+        For user goals, decisions, final answers.";
+    const ACCESS: Access = Access::Write;
+
+    fn meta(reply: &MarkReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: MarkArgs) -> Result<MarkReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let is_unmarked = args.unmark == Some(true);
+        check(&args.context_key)?;
+        let state = State::live(&cx, None).await?;
+        let now = cx.engine.clock().now();
+        let session = session_named(&state, &caller, args.session_id.as_ref(), now)?;
+        let marks = view::critical_keys(&state, &session)?;
+        let is_marked = marks.iter().any(|(key, _)| *key == args.context_key);
+        let key = args.context_key;
+        let refused = if is_unmarked {
+            let keys: Vec<String> = marks.into_iter().map(|(key, _)| key).collect();
+            (!is_marked).then(|| no_such_key(&key, "no critical key", &session, &keys))
+        } else {
+            let (cx, key, session) = (Arc::clone(&cx), key.clone(), session.clone());
+            blocking(move || absent(&cx, &state, &key, &session)).await?
+        };
+        if let Some(message) = refused {
+            let state = State::live(&cx, None).await?;
+            return Ok(MarkReply {
+                status: MarkStatus::KeyNotFound,
+                message,
+                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+            });
+        }
+        let command = MarkKey {
+            session: session.clone(),
+            key: key.clone(),
+            is_unmarked,
+            body: Some(empty_body(cx.engine.clock().random())),
+        };
+        let outcome = cx.write(&caller, claim, key.len(), command).await?;
+        let message = match (is_unmarked, is_marked) {
+            (true, _) => format!("`{key}` is no longer critical in the session `{session}`"),
+            (false, false) => format!("`{key}` is critical in the session `{session}` from now on"),
+            (false, true) => format!("`{key}` was critical in the session `{session}` already"),
+        };
+        Ok(MarkReply {
+            status: MarkStatus::Success,
+            message,
+            meta: Some(Meta {
+                position: outcome.event.header.position,
+                durable: outcome.durable,
+                project: outcome.event.header.project.clone(),
+                warnings: limit_warnings(&cx, Some(&session)).await?,
+                total: None,
+            }),
+        })
+    }
+}
+
+fn check(key: &str) -> Result<(), Refusal> {
+    let max = Limits::MARK_BYTES_MAX;
+    if key.len() > max {
+        return Err(Refusal::invalid(format!(
+            "`contextKey` has {} bytes; keys of up to {max} can be marked",
+            key.len()
+        )));
+    }
+    Ok(())
+}
+
+/// Why a key cannot be marked: the session's latest context has it not.
+fn absent(
+    cx: &Context,
+    state: &State,
+    key: &str,
+    session: &str,
+) -> Result<Option<String>, Refusal> {
+    let found = match Found::latest(state, session) {
+        Ok(found) => found,
+        Err(refusal) if refusal.code == Code::CheckpointNotFound => {
+            return Ok(Some(format!(
+                "the session `{session}` has no checkpoint yet, so it has no key `{key}`; save its \
+                 context first"
+            )));
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    let keys = found.keys(cx, state)?;
+    let is_there = keys.iter().any(|there| there == key);
+    Ok((!is_there).then(|| no_such_key(key, "no key", session, &keys)))
+}
+
+fn no_such_key(key: &str, what: &str, session: &str, keys: &[String]) -> String {
+    let shown: Vec<String> = keys
+        .iter()
+        .take(KEYS_TOLD_MAX)
+        .map(|key| format!("`{}`", key.chars().take(64).collect::<String>()))
+        .collect();
+    let more = match keys.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let there = match shown.is_empty() {
+        true => "there are none".to_owned(),
+        false => format!("there are {}{more}", shown.join(", ")),
+    };
+    format!("the session `{session}` has {what} `{key}`; {there}")
+}

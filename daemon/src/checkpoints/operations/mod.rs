@@ -1,0 +1,156 @@
+//! The checkpoint lines of the operation table.
+
+mod delete;
+mod diff;
+mod fork;
+mod found;
+mod list;
+mod load;
+mod mark;
+mod save;
+mod views;
+
+use std::sync::Arc;
+
+use lore::protocol::{CheckpointId, Meta, Position, SessionId};
+
+pub(super) use found::Found;
+
+use super::command::Report;
+use super::event::CheckpointKey;
+use super::room::Room;
+use super::uses;
+use super::view;
+use crate::engine::Outcome;
+use crate::error::{Code, Refusal};
+use crate::log::{index, objects};
+use crate::operation::{Caller, Context, Operation};
+use crate::sessions;
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<save::Save>(),
+    Operation::of::<load::Load>(),
+    Operation::of::<list::List>(),
+    Operation::of::<mark::MarkCritical>(),
+    Operation::of::<delete::Delete>(),
+    Operation::of::<diff::Diff>(),
+    Operation::of::<fork::Fork>(),
+    Operation::of::<views::Compress>(),
+    Operation::of::<views::Prioritize>(),
+];
+
+fn checkpoint_id(key: &CheckpointKey) -> Result<CheckpointId, Refusal> {
+    CheckpointId::new(key.to_string())
+        .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+}
+
+fn session_id(session: &str) -> Result<SessionId, Refusal> {
+    SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+}
+
+/// The session that a read names, which has to be there.
+fn session_named(
+    rows: &dyn Rows,
+    caller: &Caller,
+    session: Option<&SessionId>,
+    now: u64,
+) -> Result<String, Refusal> {
+    let wish = sessions::Wish {
+        session: session
+            .map(|session| session.as_str().to_owned())
+            .or_else(|| caller.session.clone()),
+        project: caller.project.clone(),
+    };
+    wish.find(rows, &caller.actor, now)
+}
+
+/// What is said beside the reply of a read.
+fn meta_of_read(cx: &Context, state: &State, warnings: Vec<String>) -> Meta {
+    Meta {
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+        project: None,
+        warnings,
+        total: None,
+    }
+}
+
+/// What is said beside the reply of a write: also which limits are nearly reached.
+async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal> {
+    let header = &outcome.event.header;
+    Ok(Meta {
+        position: header.position,
+        durable: outcome.durable,
+        project: header.project.clone(),
+        warnings: limit_warnings(cx, header.session.as_deref()).await?,
+        total: None,
+    })
+}
+
+async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<String>, Refusal> {
+    let room = Room::of(cx)?;
+    let published = cx.read(None).await?;
+    let rows = &published.snapshot;
+    let of_session = match session {
+        Some(session) => {
+            let row = view::of_session_row(rows, session)?;
+            Some((row.count, row.bytes))
+        }
+        None => None,
+    };
+    Ok(room.limits.warnings(of_session, uses::totals(rows)?.bytes))
+}
+
+/// After deleted objects are durably gone: their blobs are removed, and what they took is noted.
+/// Nobody waits for it; what a crash leaves is swept when the daemon is idle.
+pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
+    let (bytes, blobs) = {
+        let mut told = report.told();
+        (told.freed_bytes, std::mem::take(&mut told.freed_blobs))
+    };
+    if !blobs.is_empty() {
+        let cx = Arc::clone(cx);
+        drop(tokio::task::spawn_blocking(move || {
+            for blob in blobs {
+                let removed = cx
+                    .blobs
+                    .remove_unnamed(&blob.hash, || match cx.engine.published() {
+                        Some(published) => is_blob_named(&published.snapshot, &blob.hash),
+                        None => Ok(true),
+                    });
+                if let Err(error) = removed {
+                    tracing::warn!(%error, "a blob was not removed");
+                }
+            }
+        }));
+    }
+    cx.engine.note_freed(bytes);
+    bytes
+}
+
+/// Whether any event or object names a blob.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
+    Ok(index::is_blob_named(rows, blob)? || objects::is_blob_named(rows, blob)?)
+}
+
+/// The state that a read of one session sees, as of an earlier moment if one is given.
+async fn state_as_of(
+    cx: &Arc<Context>,
+    at_least: Option<Position>,
+    past: Option<(&SessionId, lore::protocol::AsOf)>,
+) -> Result<State, Refusal> {
+    let state = State::live(cx, at_least).await?;
+    match past {
+        None => Ok(state),
+        Some((session, as_of)) => {
+            let (cx, session) = (Arc::clone(cx), session.as_str().to_owned());
+            crate::operation::blocking(move || state.back_to(&*cx.fold, &session, &as_of)).await
+        }
+    }
+}

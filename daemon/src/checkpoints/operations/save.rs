@@ -1,0 +1,372 @@
+//! `workflow_checkpoint_save`.
+
+use std::sync::Arc;
+
+use lore::protocol::checkpoints::{SaveArgs, SaveReply, SaveStatus};
+use lore::protocol::{CheckpointId, Meta};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use super::views;
+use super::{Found, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
+use crate::checkpoints::command::{Instead, Report, SaveCheckpoint};
+use crate::checkpoints::event::{CheckpointKey, CheckpointSaved, manifest_of};
+use crate::checkpoints::metadata::Metadata;
+use crate::checkpoints::prepare::{self, Packing};
+use crate::checkpoints::room::Room;
+use crate::checkpoints::values::Values;
+use crate::checkpoints::view::{self, CheckpointRow};
+use crate::checkpoints::{clean_up, key_difference};
+use crate::engine::{KeyClaim, Outcome};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, codec};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::{self, Choice, Wish};
+use crate::state::State;
+
+/// Contexts longer than this are packed off the event loop, in bytes.
+const PACK_INLINE_BYTES_MAX: usize = 16 * 1024;
+/// Contexts longer than this are read, and compared with the latest, off the event loop, in bytes:
+/// shorter ones take no longer than to receive.
+const READ_INLINE_BYTES_MAX: usize = 256 * 1024;
+/// A save that others disturb so often is prepared so that nothing can.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// `workflow_checkpoint_save`.
+pub struct Save;
+
+impl Op for Save {
+    type Args = SaveArgs;
+    type Reply = SaveReply;
+    const NAME: &'static str = "workflow_checkpoint_save";
+    const TITLE: &'static str = "Save a checkpoint";
+    const SENTENCE: &'static str = "Saves the current workflow state and context as a checkpoint and \
+        returns its id for later resumption. Atomic; skipped when the context is identical to the \
+        session's latest checkpoint. Cheap: only what changed is stored.";
+    const ACCESS: Access = Access::Write;
+
+    fn meta(reply: &SaveReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: SaveArgs) -> Result<SaveReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let context = args.context.into_string();
+        let bytes = context.len();
+        let read = move || prepare::Context::of(&context);
+        let context = off_loop(bytes > READ_INLINE_BYTES_MAX, read).await?;
+        let metadata = Metadata::of(args.metadata)?;
+        views::check_rules(&metadata)?;
+        let expected = args.expected_checkpoint_id.as_ref().map(expected_key);
+        let said = Said {
+            session: args.session_id.as_ref().map(|session| session.as_str()),
+            context: HashOf(&context),
+            metadata: &metadata.map,
+            force: args.force == Some(true),
+            expected: args
+                .expected_checkpoint_id
+                .as_ref()
+                .map(CheckpointId::as_str),
+        };
+        let claim = caller.claim(Self::NAME, &said, args.key.as_deref())?;
+        let save = Saving {
+            session: args
+                .session_id
+                .map(|session| session.as_str().to_owned())
+                .or_else(|| caller.session.clone()),
+            context: Arc::new(context),
+            metadata,
+            is_forced: args.force == Some(true),
+            expected: expected.transpose()?,
+            bytes,
+        };
+        save.run(cx, caller, claim).await
+    }
+}
+
+/// What an idempotency key of a save stands for: the context by its hash, so that the order of its
+/// keys does not matter.
+#[derive(Serialize)]
+struct Said<'s> {
+    session: Option<&'s str>,
+    context: HashOf<'s>,
+    metadata: &'s serde_json::Map<String, serde_json::Value>,
+    force: bool,
+    expected: Option<&'s str>,
+}
+
+/// A context by its hash, which is made when this is written: calls without a key need none.
+struct HashOf<'c>(&'c prepare::Context);
+
+impl Serialize for HashOf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.hash())
+    }
+}
+
+fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
+    CheckpointKey::parse(checkpoint.as_str())
+        .ok_or_else(|| crate::checkpoints::command::not_found(checkpoint.as_str()))
+}
+
+/// A save on its way.
+struct Saving {
+    session: Option<String>,
+    context: Arc<prepare::Context>,
+    metadata: Metadata,
+    is_forced: bool,
+    expected: Option<CheckpointKey>,
+    /// Length of the context as it came.
+    bytes: usize,
+}
+
+impl Saving {
+    async fn run(
+        self,
+        cx: Arc<Context>,
+        caller: Caller,
+        claim: Option<KeyClaim>,
+    ) -> Result<SaveReply, Refusal> {
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return reply(&cx, &outcome).await;
+        }
+        let saving = Arc::new(self);
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let state = State::live(&cx, None).await?;
+            let state = Arc::new(state);
+            if let Some((session, row)) = saving.unchanged(&cx, &state).await? {
+                return saving.skipped(&cx, &session, &row).await;
+            }
+            let command = match saving.prepare(&cx, &caller, state, attempt).await {
+                Ok(command) => command,
+                Err(refusal) => return Err(saving.told(&cx, refusal).await),
+            };
+            let report = command.report.clone();
+            let bytes = command.bytes();
+            let outcome = cx.write(&caller, claim.clone(), bytes, command).await;
+            let instead = report.told().instead.take();
+            match (outcome, instead) {
+                (Ok(outcome), _) => {
+                    clear_up(&cx, &report);
+                    return reply(&cx, &outcome).await;
+                }
+                (Err(_), Some(Instead::Unchanged(row))) => {
+                    let session = saving.session.clone().unwrap_or_default();
+                    return saving.skipped(&cx, &session, &row).await;
+                }
+                (Err(_), Some(Instead::Stale)) if attempt <= ATTEMPTS_MAX => {}
+                (Err(refusal), _) => return Err(saving.told(&cx, refusal).await),
+            }
+        }
+    }
+
+    /// The session's latest checkpoint, when it holds this context and stands for it.
+    async fn unchanged(
+        self: &Arc<Self>,
+        cx: &Arc<Context>,
+        state: &Arc<State>,
+    ) -> Result<Option<(String, CheckpointRow)>, Refusal> {
+        let Some(session) = self.session.clone().filter(|_| !self.is_forced) else {
+            return Ok(None);
+        };
+        let Some(row) = view::newest(&**state, &session, None)? else {
+            return Ok(None);
+        };
+        if self
+            .expected
+            .is_some_and(|expected| expected != row.checkpoint)
+        {
+            return Ok(None);
+        }
+        let (saving, cx, state) = (Arc::clone(self), Arc::clone(cx), Arc::clone(state));
+        let compare = move || {
+            let values = Values::of(&cx, &*state);
+            let is_same = saving.context.is(&row.hash, &values);
+            if is_same {
+                values.note_context(row.hash, &saving.context.canonical);
+            }
+            Ok(is_same.then_some((session, row)))
+        };
+        off_loop(self.bytes > READ_INLINE_BYTES_MAX, compare).await
+    }
+
+    async fn prepare(
+        self: &Arc<Self>,
+        cx: &Arc<Context>,
+        caller: &Caller,
+        state: Arc<State>,
+        attempt: u32,
+    ) -> Result<SaveCheckpoint, Refusal> {
+        let project = caller.project.clone();
+        let clock = cx.engine.clock();
+        let choice = match &self.session {
+            Some(session) => Choice::prepare(
+                Wish {
+                    session: Some(session.clone()),
+                    project,
+                },
+                clock,
+            ),
+            None => Choice::fresh(None, project, clock),
+        };
+        let (saving, cx) = (Arc::clone(self), Arc::clone(cx));
+        let prepare = move || saving.prepare_on(&cx, &state, choice, attempt);
+        off_loop(self.bytes > PACK_INLINE_BYTES_MAX, prepare).await
+    }
+
+    fn prepare_on(
+        &self,
+        cx: &Context,
+        state: &State,
+        choice: Choice,
+        attempt: u32,
+    ) -> Result<SaveCheckpoint, Refusal> {
+        let previous = match &self.session {
+            Some(session) => {
+                sessions::find(state, session)?;
+                view::newest(state, session, None)?
+                    .map(|row| Found::at(&state.log(), session.clone(), row))
+                    .transpose()?
+                    .map(|found| found.manifest)
+            }
+            None => None,
+        };
+        let values = Values::of(cx, state);
+        let packing = Packing {
+            rows: state,
+            values,
+            blobs: &cx.blobs,
+            is_self_contained: attempt >= ATTEMPTS_MAX,
+        };
+        let pieces = packing.pieces(&self.context, previous.as_ref())?;
+        let hash = self.context.hash();
+        values.note_context(hash, &self.context.canonical);
+        let clock = cx.engine.clock();
+        let body = codec::encode(&self.metadata.described());
+        let mut command = SaveCheckpoint {
+            choice,
+            checkpoint: CheckpointKey::of(clock.random()),
+            hash,
+            keys: self.context.keys(),
+            pieces,
+            is_kept: self.metadata.is_kept(),
+            is_forced: self.is_forced,
+            expected: self.expected,
+            fork: None,
+            body: Some(Body::new(body, clock.random())),
+            deletion_salt: clock.random(),
+            limits: Room::of(cx)?.limits.clone(),
+            report: Report::default(),
+            let_go: Vec::new(),
+        };
+        command.foresee(state, self.session.as_deref().unwrap_or_default())?;
+        packing.write_blobs(&mut command.pieces)?;
+        Ok(command)
+    }
+
+    async fn skipped(
+        &self,
+        cx: &Arc<Context>,
+        session: &str,
+        row: &CheckpointRow,
+    ) -> Result<SaveReply, Refusal> {
+        let state = State::live(cx, None).await?;
+        let found = Found::at(&state.log(), session.to_owned(), row.clone())?;
+        let mut warnings = limit_warnings(cx, Some(session)).await?;
+        if found.metadata()? != self.metadata {
+            warnings.push(
+                "the context is unchanged, so nothing was saved, and the metadata given now differs \
+                 from that of the checkpoint; `force` saves it all the same"
+                    .to_owned(),
+            );
+        }
+        Ok(SaveReply {
+            checkpoint_id: checkpoint_id(&row.checkpoint)?,
+            session_id: session_id(session)?,
+            status: SaveStatus::SkippedUnchanged,
+            size_bytes: row.stored_bytes,
+            new_bytes: 0,
+            meta: Some(Meta {
+                position: state.position(),
+                durable: cx.engine.is_durable(),
+                project: found.event.header.project.clone(),
+                warnings,
+                total: None,
+            }),
+        })
+    }
+
+    /// Adds to a conflict what changed between the expected checkpoint and the latest.
+    async fn told(&self, cx: &Arc<Context>, refusal: Refusal) -> Refusal {
+        let (Code::Conflict, Some(base), Some(session)) =
+            (refusal.code, self.expected, self.session.clone())
+        else {
+            return refusal;
+        };
+        let told = changes_since(Arc::clone(cx), session, base).await;
+        match told {
+            Ok(details) => refusal.details(details),
+            // The refusal holds without them.
+            Err(_) => refusal.details(json!({ "base": base.to_string() })),
+        }
+    }
+}
+
+/// Does work of any length, long one off the event loop.
+async fn off_loop<T: Send + 'static>(
+    is_long: bool,
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    if is_long {
+        blocking(work).await
+    } else {
+        work()
+    }
+}
+
+async fn changes_since(
+    cx: Arc<Context>,
+    session: String,
+    base: CheckpointKey,
+) -> Result<serde_json::Value, Refusal> {
+    let state = State::live(&cx, None).await?;
+    blocking(move || {
+        let theirs = view::newest(&state, &session, None)?;
+        let mut details = json!({
+            "base": base.to_string(),
+            "theirs": theirs.as_ref().map(|row| row.checkpoint.to_string()),
+        });
+        let base = view::get(&state, &base)?;
+        if let (Some((of, base)), Some(theirs), Some(map)) = (base, theirs, details.as_object_mut())
+        {
+            let base = Found::at(&state.log(), of, base)?.context(&cx, &state);
+            let theirs = Found::at(&state.log(), session, theirs)?.context(&cx, &state);
+            // What cannot be read cannot be compared; the ids are told all the same.
+            if let (Ok(base), Ok(theirs)) = (base, theirs) {
+                let keys = key_difference(base.members(), theirs.members());
+                let mut changed = [keys.added, keys.removed, keys.changed].concat();
+                changed.sort_unstable();
+                map.insert("changedKeys".to_owned(), json!(changed));
+            }
+        }
+        Ok(details)
+    })
+    .await
+}
+
+/// The reply, made from the recorded event: so a repeated key gets the same one.
+async fn reply(cx: &Arc<Context>, outcome: &Outcome) -> Result<SaveReply, Refusal> {
+    let saved: CheckpointSaved = manifest_of(&outcome.event)?;
+    let meta = meta_of_write(cx, outcome).await?;
+    clean_up::start_if_due(cx).await?;
+    Ok(SaveReply {
+        checkpoint_id: checkpoint_id(&saved.checkpoint)?,
+        session_id: crate::sessions::session_of(&outcome.event.header)?,
+        status: SaveStatus::Saved,
+        size_bytes: saved.stored_bytes,
+        new_bytes: saved.new_bytes,
+        meta: Some(meta),
+    })
+}

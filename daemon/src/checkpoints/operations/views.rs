@@ -1,0 +1,340 @@
+//! `workflow_context_compress` and `workflow_context_prioritize`: what matters most of a context,
+//! given or stored, and as much of it as fits into a budget.
+
+use std::sync::Arc;
+
+use lore::protocol::checkpoints::{
+    CompressArgs, CompressReply, KeyReport, LayerName, LayerReport, PrioritizeArgs,
+    PrioritizeReply, Treatment, ViewReport,
+};
+use lore::protocol::{CheckpointId, Meta, RawJson, RawObject, SessionId};
+use serde_json::{Map, Value};
+
+use super::{Found, meta_of_read};
+use crate::canonical::Canonical;
+use crate::checkpoints::budget::{self, BudgetedView, Done, Entry, SHARES, budgeted_view};
+use crate::checkpoints::layers::{ContextRules, Layer};
+use crate::checkpoints::metadata::Metadata;
+use crate::checkpoints::prepare;
+use crate::checkpoints::room::Room;
+use crate::checkpoints::view;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions;
+use crate::state::State;
+
+/// The largest budget: more tokens than any context has.
+pub(super) const TOKENS_MAX: u64 = 100_000_000;
+
+/// `workflow_context_compress`.
+pub struct Compress;
+
+impl Op for Compress {
+    type Args = CompressArgs;
+    type Reply = CompressReply;
+    const NAME: &'static str = "workflow_context_compress";
+    const TITLE: &'static str = "Fit a context into a budget";
+    const SENTENCE: &'static str = "Shows as much of a context as fits into a budget of tokens, what \
+        matters most first; for a context given, or a stored one, which stays whole.";
+    const ACCESS: Access = Access::Read;
+
+    fn meta(reply: &CompressReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: CompressArgs,
+    ) -> Result<CompressReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let budget = budget_of(args.max_tokens)?;
+        let source = Source {
+            context: args.context,
+            checkpoint: args.checkpoint_id,
+            session: args.session_id,
+            rules: args.context_rules,
+        };
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || {
+            let subject = source.open(&cx, &state)?;
+            let view = subject.view(&cx, budget)?;
+            Ok(CompressReply {
+                context: raw(&view.json)?,
+                view: told(&view, budget, subject.checkpoint.as_ref()),
+                checkpoint_id: subject.checkpoint,
+                session_id: subject.session,
+                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+            })
+        })
+        .await
+    }
+}
+
+/// `workflow_context_prioritize`.
+pub struct Prioritize;
+
+impl Op for Prioritize {
+    type Args = PrioritizeArgs;
+    type Reply = PrioritizeReply;
+    const NAME: &'static str = "workflow_context_prioritize";
+    const TITLE: &'static str = "Rank a context's keys";
+    const SENTENCE: &'static str = "Tells for each key of a context how much it matters, why, and how many \
+        tokens it has; with a budget also what would be left of it.";
+    const ACCESS: Access = Access::Read;
+
+    fn meta(reply: &PrioritizeReply) -> Option<Meta> {
+        reply.meta.clone()
+    }
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: PrioritizeArgs,
+    ) -> Result<PrioritizeReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let budget = args.max_tokens.map(budget_of).transpose()?;
+        let source = Source {
+            context: args.context,
+            checkpoint: args.checkpoint_id,
+            session: args.session_id,
+            rules: args.context_rules,
+        };
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || {
+            let subject = source.open(&cx, &state)?;
+            let view = subject.view(&cx, budget.unwrap_or(usize::MAX))?;
+            let mut keys = key_reports(&view, budget.is_some());
+            keys.sort_by_key(|key| key.layer);
+            Ok(PrioritizeReply {
+                tokens: view.tokens_before as u64,
+                layers: layer_reports(&view, budget),
+                keys,
+                over_budget: budget.map(|_| view.over_budget),
+                checkpoint_id: subject.checkpoint,
+                session_id: subject.session,
+                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+            })
+        })
+        .await
+    }
+}
+
+/// A budget of tokens as the craft takes it.
+pub(super) fn budget_of(tokens: u64) -> Result<usize, Refusal> {
+    if !(1..=TOKENS_MAX).contains(&tokens) {
+        return Err(Refusal::invalid(format!(
+            "`maxTokens` is {tokens}; a budget has 1 to {TOKENS_MAX} tokens"
+        )));
+    }
+    usize::try_from(tokens).map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// Which context a call is about.
+struct Source {
+    context: Option<RawObject>,
+    checkpoint: Option<CheckpointId>,
+    session: Option<SessionId>,
+    rules: Option<Map<String, Value>>,
+}
+
+/// A context with all that ranks its keys.
+pub(super) struct Subject {
+    pub context: Arc<Canonical>,
+    pub marks: Vec<String>,
+    pub rules: ContextRules,
+    pub checkpoint: Option<CheckpointId>,
+    pub session: Option<SessionId>,
+}
+
+impl Source {
+    fn open(self, cx: &Context, state: &State) -> Result<Subject, Refusal> {
+        let found = match (self.context, self.checkpoint, self.session) {
+            (Some(context), None, None) => {
+                let context = prepare::Context::of(context.as_str())?;
+                return Ok(Subject {
+                    context: context.canonical,
+                    marks: Vec::new(),
+                    rules: rules(self.rules.as_ref())?.unwrap_or_default(),
+                    checkpoint: None,
+                    session: None,
+                });
+            }
+            (None, Some(checkpoint), None) => Found::of(state, &checkpoint)?,
+            (None, None, Some(session)) => {
+                sessions::find(state, session.as_str())?;
+                Found::latest(state, session.as_str())?
+            }
+            _ => {
+                return Err(Refusal::invalid(
+                    "exactly one of `context`, `checkpointId` and `sessionId` is needed",
+                )
+                .hint("`context` is looked at as given, the others name a stored one."));
+            }
+        };
+        let context = found.context(cx, state)?;
+        let given = rules(self.rules.as_ref())?;
+        Subject::stored(state, &found, context, given)
+    }
+}
+
+impl Subject {
+    /// A stored context, or some keys of one; rules that are given take the place of stored ones.
+    pub fn stored(
+        state: &State,
+        found: &Found,
+        context: Arc<Canonical>,
+        given: Option<ContextRules>,
+    ) -> Result<Self, Refusal> {
+        let marks = view::critical_keys(state, &found.session)?;
+        let metadata = found.metadata()?;
+        let stored = metadata.map.get("contextRules").and_then(Value::as_object);
+        Ok(Self {
+            context,
+            marks: marks.into_iter().map(|(key, _)| key).collect(),
+            rules: match given {
+                Some(rules) => rules,
+                // They were checked when they were saved.
+                None => rules(stored)?.unwrap_or_default(),
+            },
+            checkpoint: Some(found.checkpoint_id()?),
+            session: Some(found.session_id()?),
+        })
+    }
+
+    /// The view of it within a budget.
+    pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
+        let room = Room::of(cx)?;
+        let entries: Vec<Entry<'_>> = self
+            .context
+            .members()
+            .map(|(key, value)| {
+                let is_marked = self.marks.iter().any(|mark| mark == key);
+                Entry {
+                    key,
+                    value,
+                    placing: room.words.place(key, value, is_marked, &self.rules),
+                }
+            })
+            .collect();
+        let checkpoint = self.checkpoint.as_ref().map(CheckpointId::as_str);
+        Ok(budgeted_view(&entries, budget, checkpoint, &room.tokens))
+    }
+}
+
+/// Rules as written, checked.
+///
+/// # Errors
+/// `INVALID_INPUT` that names the pattern and what is wrong with its layer.
+pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<ContextRules>, Refusal> {
+    let Some(written) = written else {
+        return Ok(None);
+    };
+    let mut pairs = Vec::with_capacity(written.len());
+    for (pattern, layer) in written {
+        let layer = layer.as_str().ok_or_else(|| {
+            Refusal::invalid(format!(
+                "contextRules: the layer of `{pattern}` is no text; there are CRITICAL, IMPORTANT, \
+                 USEFUL and EPHEMERAL"
+            ))
+        })?;
+        pairs.push((pattern.as_str(), layer));
+    }
+    ContextRules::new(pairs)
+        .map(Some)
+        .map_err(|fault| Refusal::invalid(fault.to_string()))
+}
+
+/// Checks the rules that metadata brings, before they are stored.
+///
+/// # Errors
+/// `INVALID_INPUT` that says what is wrong.
+pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
+    match metadata.map.get("contextRules") {
+        None => Ok(()),
+        Some(Value::Object(written)) => rules(Some(written)).map(|_| ()),
+        Some(_) => Err(Refusal::invalid(
+            "`metadata.contextRules` is no object; it has key patterns, each with its layer",
+        )
+        .hint("For example {\"log*\": \"EPHEMERAL\", \"brief\": \"CRITICAL\"}.")),
+    }
+}
+
+/// JSON that was made here.
+pub(super) fn raw(json: &str) -> Result<RawJson, Refusal> {
+    RawJson::parse(json.to_owned())
+        .map_err(|error| Refusal::new(Code::Internal, format!("a view is no JSON: {error}")))
+}
+
+/// How a view was made, for the reply.
+pub(super) fn told(
+    view: &BudgetedView,
+    budget: usize,
+    checkpoint: Option<&CheckpointId>,
+) -> ViewReport {
+    let is_cut = view.keys.iter().any(|key| key.done != Done::Whole);
+    let note = match (view.over_budget, is_cut, checkpoint) {
+        (true, _, _) => Some(
+            "the critical keys alone take more than the budget; they are whole all the same"
+                .to_owned(),
+        ),
+        (false, true, Some(checkpoint)) => Some(format!(
+            "what was left out is stored whole: load checkpoint {checkpoint} with `keys`"
+        )),
+        (false, true, None) => Some("what was left out stands in the context as given".to_owned()),
+        (false, false, _) => None,
+    };
+    ViewReport {
+        max_tokens: budget as u64,
+        tokens: view.tokens as u64,
+        original_tokens: view.tokens_before as u64,
+        over_budget: view.over_budget,
+        layers: layer_reports(view, Some(budget)),
+        keys: key_reports(view, true),
+        note,
+    }
+}
+
+fn key_reports(view: &BudgetedView, has_budget: bool) -> Vec<KeyReport> {
+    let report = |key: &budget::KeyReport| KeyReport {
+        key: key.key.clone(),
+        layer: layer_name(key.layer),
+        reason: key.rule.to_string(),
+        tokens: key.tokens_before as u64,
+        tokens_in_view: has_budget.then_some(key.tokens_after as u64),
+        treatment: has_budget.then_some(treatment(key.done)),
+    };
+    view.keys.iter().map(report).collect()
+}
+
+fn layer_reports(view: &BudgetedView, budget: Option<usize>) -> Vec<LayerReport> {
+    let layers = view.layers.iter().zip(SHARES);
+    layers
+        .map(|(layer, share)| LayerReport {
+            layer: layer_name(layer.layer),
+            keys: layer.keys as u64,
+            tokens: layer.tokens_before as u64,
+            tokens_in_view: budget.map(|_| layer.tokens_after as u64),
+            share: budget.map(|budget| (budget as u64).saturating_mul(share as u64) / 100),
+        })
+        .collect()
+}
+
+fn layer_name(layer: Layer) -> LayerName {
+    match layer {
+        Layer::Critical => LayerName::Critical,
+        Layer::Important => LayerName::Important,
+        Layer::Useful => LayerName::Useful,
+        Layer::Ephemeral => LayerName::Ephemeral,
+    }
+}
+
+fn treatment(done: Done) -> Treatment {
+    match done {
+        Done::Whole => Treatment::Whole,
+        Done::WhiteSpace => Treatment::Whitespace,
+        Done::Strings => Treatment::Strings,
+        Done::Arrays => Treatment::Arrays,
+        Done::Dropped => Treatment::Dropped,
+    }
+}

@@ -1,0 +1,277 @@
+//! What a save needs no decision for: canonical form, hashes, packing, blobs. Done in parallel,
+//! before the queue.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use super::chain::{self, Plan};
+use super::command::{Packed, Piece};
+use super::contents::{self, Content};
+use super::event::{CheckpointSaved, Link, Part};
+use super::values::Values;
+use super::{pack, uses};
+use crate::canonical::Canonical;
+use crate::error::Refusal;
+use crate::log::objects::{Form, Object, Place};
+use crate::log::{Hash, objects};
+use crate::store::{Blobs, Error, Rows};
+
+/// Packed bytes up to this many are committed with the event; more are a blob before it.
+pub const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+/// A context ready to be decided on.
+pub struct Context {
+    /// Its canonical form.
+    pub canonical: Arc<Canonical>,
+    hash: OnceLock<Hash>,
+    /// Those of its pieces.
+    pieces: Vec<OnceLock<Hash>>,
+}
+
+/// Contexts longer than this are hashed beside being packed, in bytes.
+const HASH_BESIDE_BYTES_MIN: usize = 64 * 1024;
+
+impl Context {
+    /// Takes a JSON text as a context.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` that says where it is no JSON object with a canonical form.
+    pub fn of(json: &str) -> Result<Self, Refusal> {
+        let canonical = Canonical::of(json).map_err(|malformed| {
+            Refusal::invalid(format!("`context` cannot be saved: {malformed}"))
+                .hint("It is one JSON object, each key in it once.")
+        })?;
+        // All small values are one piece, so there is at most one more than there are keys.
+        let pieces = canonical.entries.len() + 1;
+        Ok(Self {
+            canonical: Arc::new(canonical),
+            hash: OnceLock::new(),
+            pieces: vec![OnceLock::new(); pieces],
+        })
+    }
+
+    /// SHA-256 of the canonical text. It takes a fifth of a save, so it is only made when it is
+    /// needed, and by whichever thread needs it first.
+    #[must_use]
+    pub fn hash(&self) -> Hash {
+        *self
+            .hash
+            .get_or_init(|| Hash::of(self.canonical.text.as_bytes()))
+    }
+
+    /// SHA-256 of a piece, by its number.
+    fn piece_hash(&self, number: usize, content: &Content<'_>) -> Hash {
+        let make = || Hash::of(content.text.as_bytes());
+        match self.pieces.get(number) {
+            Some(hash) => *hash.get_or_init(make),
+            None => make(),
+        }
+    }
+
+    /// Has the hashes of these pieces and of the whole made by another thread, at the same time as
+    /// this one packs; whoever comes first to one makes it.
+    fn hash_beside(self: &Arc<Self>, pieces: Vec<usize>) {
+        if self.canonical.text.len() < HASH_BESIDE_BYTES_MIN {
+            return;
+        }
+        let context = Arc::clone(self);
+        drop(tokio::task::spawn_blocking(move || {
+            for (number, content) in contents::split(&context.canonical).iter().enumerate() {
+                if pieces.contains(&number) {
+                    context.piece_hash(number, content);
+                }
+            }
+            context.hash()
+        }));
+    }
+
+    /// Whether this is the context of a hash. One that is in memory is compared, which is quicker
+    /// than to make the hash of this one.
+    #[must_use]
+    pub fn is(&self, hash: &Hash, values: &Values<'_>) -> bool {
+        match (self.hash.get(), values.known_context(*hash)) {
+            (None, Some(known)) => known.text == self.canonical.text,
+            _ => self.hash() == *hash,
+        }
+    }
+
+    /// Its top-level keys.
+    #[must_use]
+    pub fn keys(&self) -> BTreeSet<String> {
+        let entries = self.canonical.entries.iter();
+        entries.map(|entry| entry.key.clone()).collect()
+    }
+}
+
+/// Where objects are looked for and put.
+pub struct Packing<'p> {
+    /// The state that the save is prepared on.
+    pub rows: &'p dyn Rows,
+    /// Values in it.
+    pub values: Values<'p>,
+    /// Where large objects go.
+    pub blobs: &'p Blobs,
+    /// Bring every object, also those that are there: nothing can be missing then when it is
+    /// decided.
+    pub is_self_contained: bool,
+}
+
+impl Packing<'_> {
+    /// The pieces of a context, those packed that are not there yet, all in memory; against what the previous
+    /// checkpoint has under the same key, where that is shorter.
+    ///
+    /// # Errors
+    /// [`Error`] when a row cannot be read.
+    pub fn pieces(
+        &self,
+        context: &Arc<Context>,
+        previous: Option<&CheckpointSaved>,
+    ) -> Result<Vec<Piece>, Error> {
+        let contents = contents::split(&context.canonical);
+        let lasts: Vec<Last<'_>> = contents
+            .iter()
+            .map(|content| self.last(content, previous))
+            .collect();
+        let is_to_hash = |number: &usize| !matches!(lasts.get(*number), Some(Last::Same(_)));
+        context.hash_beside((0..contents.len()).filter(is_to_hash).collect());
+        let mut seen = HashSet::new();
+        let mut pieces = Vec::new();
+        for (number, (content, last)) in contents.iter().zip(lasts).enumerate() {
+            // A value that changed is hardly ever there, so it need not wait for its hash.
+            let early = match last {
+                Last::Changed(part) => self.delta(content.text.as_bytes(), part),
+                Last::Same(_) | Last::Unknown(_) => None,
+            };
+            let hash = match last {
+                Last::Same(part) => part.hash(),
+                Last::Changed(_) | Last::Unknown(_) => context.piece_hash(number, content),
+            };
+            let is_there = !seen.insert(hash)
+                || (!self.is_self_contained && objects::is_kept(self.rows, &hash)?);
+            let piece = if is_there {
+                self.shared(content, hash, last.part())?
+            } else {
+                let delta = match last {
+                    Last::Unknown(Some(part)) => self.delta(content.text.as_bytes(), part),
+                    Last::Same(_) | Last::Changed(_) | Last::Unknown(None) => early,
+                };
+                self.fresh(content, hash, delta)
+            };
+            self.values.note(hash, || content.text.as_bytes().to_vec());
+            pieces.push(piece);
+        }
+        Ok(pieces)
+    }
+
+    /// What the previous checkpoint has in place of a piece.
+    fn last<'s>(&self, content: &Content<'_>, previous: Option<&'s CheckpointSaved>) -> Last<'s> {
+        let Some(part) = previous.and_then(|saved| part_of(saved, content.key)) else {
+            return Last::Unknown(None);
+        };
+        match self.values.known(&part.hash()) {
+            Some(value) if *value == content.text.as_bytes() => Last::Same(part),
+            Some(_) => Last::Changed(part),
+            None => Last::Unknown(Some(part)),
+        }
+    }
+
+    /// A piece whose object is there.
+    fn shared(
+        &self,
+        content: &Content<'_>,
+        hash: Hash,
+        last: Option<&Part>,
+    ) -> Result<Piece, Error> {
+        let (chain, since) = match last {
+            Some(last) if last.hash() == hash => (last.chain.clone(), last.since),
+            // A value that was there before, or that another key or session has.
+            Some(_) | None => (uses::chain(self.rows, &hash)?.unwrap_or_default(), 0),
+        };
+        Ok(Piece {
+            key: content.key.map(str::to_owned),
+            hash,
+            chain,
+            since,
+            packed: None,
+        })
+    }
+
+    /// A piece with an object of its own: a delta where that is worth it, else a keyframe.
+    fn fresh(&self, content: &Content<'_>, hash: Hash, delta: Option<(Vec<u8>, Plan)>) -> Piece {
+        let value = content.text.as_bytes();
+        let bytes = value.len() as u64;
+        let (form, packed, base, since) = match delta {
+            Some((packed, plan)) => {
+                let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
+                (Form::Delta { base }, packed, plan.base, plan.since)
+            }
+            None => match pack::pack(value) {
+                Some(packed) => (Form::Whole, packed, Vec::new(), 0),
+                None => (Form::Plain, value.to_vec(), Vec::new(), 0),
+            },
+        };
+        let place = Place::Inline(packed);
+        let link = Link::to(hash, bytes, place.bytes());
+        let object = Object { form, bytes, place };
+        Piece {
+            key: content.key.map(str::to_owned),
+            hash,
+            chain: chain::extend(link, base),
+            since,
+            packed: Some(Packed { object, blob: None }),
+        }
+    }
+
+    /// Writes what is too large for a row into blobs; to be done last.
+    ///
+    /// # Errors
+    /// [`Error`] when a blob cannot be written.
+    pub fn write_blobs(&self, pieces: &mut [Piece]) -> Result<(), Error> {
+        for packed in pieces.iter_mut().filter_map(|piece| piece.packed.as_mut()) {
+            if let Place::Inline(bytes) = &packed.object.place
+                && bytes.len() > INLINE_BYTES_MAX
+            {
+                let blob = self.blobs.put(bytes)?;
+                packed.object.place = Place::Blob(blob.reference());
+                packed.blob = Some(blob);
+            }
+        }
+        Ok(())
+    }
+
+    /// The value as a delta, where its key has a base and that is worth it. A damaged base is no
+    /// reason to refuse a save: the value is kept whole then.
+    fn delta(&self, value: &[u8], last: &Part) -> Option<(Vec<u8>, Plan)> {
+        if self.is_self_contained {
+            return None;
+        }
+        let plan = chain::plan(last, value.len() as u64)?;
+        let base = self.values.get(&plan.base.first()?.hash).ok()?;
+        let room = usize::try_from(plan.room).unwrap_or(usize::MAX);
+        Some((pack::pack_against(&base, value, room)?, plan))
+    }
+}
+
+/// What the previous checkpoint has under the key of a piece.
+#[derive(Clone, Copy)]
+enum Last<'s> {
+    /// The same value.
+    Same(&'s Part),
+    /// Another one.
+    Changed(&'s Part),
+    /// One that is not in memory to compare with, or none.
+    Unknown(Option<&'s Part>),
+}
+
+impl<'s> Last<'s> {
+    fn part(self) -> Option<&'s Part> {
+        match self {
+            Self::Same(part) | Self::Changed(part) => Some(part),
+            Self::Unknown(part) => part,
+        }
+    }
+}
+
+fn part_of<'s>(saved: &'s CheckpointSaved, key: Option<&str>) -> Option<&'s Part> {
+    saved.parts.iter().find(|part| part.key.as_deref() == key)
+}

@@ -1,0 +1,93 @@
+//! `lore://checkpoint/{id}`: checkpoints by their address.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::CheckpointId;
+
+use super::operations::Found;
+use super::view;
+use crate::error::Refusal;
+use crate::operation::{Caller, Context, blocking};
+use crate::resource::{Entry, Kind, Page, Resource};
+use crate::sessions;
+use crate::state::State;
+use crate::store::Direction;
+
+/// The lines.
+pub const RESOURCES: &[Kind] = &[Kind::of::<Checkpoint>()];
+
+/// Checkpoints of the caller's current session that are listed: the newest.
+const LISTED_MAX: usize = 50;
+
+/// A checkpoint's context.
+pub struct Checkpoint;
+
+impl Resource for Checkpoint {
+    const TEMPLATE: &'static str = "lore://checkpoint/{id}";
+    const NAME: &'static str = "checkpoint";
+    const TITLE: &'static str = "Checkpoint";
+    const SENTENCE: &'static str = "The context that a checkpoint saved, whole, as a JSON object.";
+    const MIME: &'static str = "application/json";
+
+    /// The newest of the caller's current session; any other can be read by its id.
+    async fn list(
+        cx: Arc<Context>,
+        caller: Caller,
+        _cursor: Option<String>,
+    ) -> Result<Page, Refusal> {
+        let state = State::live(&cx, None).await?;
+        let wish = sessions::Wish {
+            session: caller.session.clone(),
+            project: caller.project.clone(),
+        };
+        // A caller without a session has no checkpoints to be offered.
+        let Ok(session) = wish.find(&state, &caller.actor, cx.engine.clock().now()) else {
+            return Ok(Page::default());
+        };
+        blocking(move || {
+            let mut rows = Vec::new();
+            view::walk(&state, &session, None, Direction::Backward, &mut |row| {
+                rows.push(row);
+                Ok(if rows.len() < LISTED_MAX {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                })
+            })?;
+            let mut page = Page::default();
+            for row in rows {
+                let found = Found::at(&state.log(), session.clone(), row)?;
+                page.entries.push(entry(&found)?);
+            }
+            Ok(page)
+        })
+        .await
+    }
+
+    async fn read(cx: Arc<Context>, _caller: Caller, id: String) -> Result<String, Refusal> {
+        let checkpoint = CheckpointId::new(id)
+            .map_err(|error| Refusal::invalid(format!("this is no address: {error}")))?;
+        let state = State::live(&cx, None).await?;
+        let found = Found::of(&state, &checkpoint)?;
+        blocking(move || Ok(found.context(&cx, &state)?.text.clone())).await
+    }
+}
+
+fn entry(found: &Found) -> Result<Entry, Refusal> {
+    let metadata = found.metadata()?;
+    let at = crate::clock::format_time(found.event.header.time);
+    Ok(Entry {
+        id: found.row.checkpoint.to_string(),
+        title: metadata.name,
+        description: Some(format!(
+            "saved {at} in the session {}{}",
+            found.session,
+            match metadata.tags.is_empty() {
+                true => String::new(),
+                false => format!(", tagged {}", metadata.tags.join(", ")),
+            }
+        )),
+        bytes: None,
+    })
+}

@@ -1,0 +1,243 @@
+//! Reading objects back: from the cache, from their rows, from blobs; each checked by its hash.
+
+use std::sync::Arc;
+
+use lore::protocol::RawJson;
+
+use super::contents::{self, Content};
+use super::event::{CheckpointSaved, Part};
+use super::pack;
+use crate::cache::Cache;
+use crate::canonical::Canonical;
+use crate::log::objects::{self, Form, Object, Place};
+use crate::log::{Hash, OBJECTS, Position};
+use crate::operation::Context;
+use crate::store::{Blobs, Error, Rows};
+
+/// The longest way to an object that is whole: more than any save makes.
+const CHAIN_MAX: usize = 64;
+/// The longest value, in bytes: no call could bring a longer one.
+const VALUE_BYTES_MAX: u64 = 64 << 20;
+
+/// Values of objects in one state of the rows.
+#[derive(Clone, Copy)]
+pub struct Values<'v> {
+    rows: &'v dyn Rows,
+    blobs: &'v Blobs,
+    cache: &'v Cache,
+}
+
+impl<'v> Values<'v> {
+    /// Reads from these rows, and from what else the daemon has.
+    #[must_use]
+    pub fn of(cx: &'v Context, rows: &'v dyn Rows) -> Self {
+        Self::new(rows, &cx.blobs, &cx.cache)
+    }
+
+    /// Reads from these.
+    #[must_use]
+    pub fn new(rows: &'v dyn Rows, blobs: &'v Blobs, cache: &'v Cache) -> Self {
+        Self { rows, blobs, cache }
+    }
+
+    /// The value of an object.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is missing or not what its hash says; nothing is changed then.
+    pub fn get(&self, hash: &Hash) -> Result<Arc<Vec<u8>>, Error> {
+        self.get_within(hash, CHAIN_MAX)
+    }
+
+    /// The value of an object, if it is in memory.
+    #[must_use]
+    pub fn known(&self, hash: &Hash) -> Option<Arc<Vec<u8>>> {
+        self.cache.get(&cache_key(*hash))
+    }
+
+    /// Notes a value that was just brought: the next save is likely to need it.
+    pub fn note(&self, hash: Hash, value: impl FnOnce() -> Vec<u8>) {
+        let key = cache_key(hash);
+        if self.cache.get::<Vec<u8>>(&key).is_none() {
+            let value = Arc::new(value());
+            let bytes = value.len();
+            self.cache.put(key, value, bytes);
+        }
+    }
+
+    fn get_within(&self, hash: &Hash, links_max: usize) -> Result<Arc<Vec<u8>>, Error> {
+        if let Some(value) = self.cache.get::<Vec<u8>>(&cache_key(*hash)) {
+            return Ok(value);
+        }
+        let links_max = links_max
+            .checked_sub(1)
+            .ok_or_else(|| corrupt(hash, "it rests on too many others"))?;
+        let object =
+            objects::get(self.rows, hash)?.ok_or_else(|| corrupt(hash, "it is missing"))?;
+        let value = self.unpacked(hash, object, links_max)?;
+        if Hash::of(&value) != *hash {
+            return Err(corrupt(hash, "it is not what its hash says"));
+        }
+        let value = Arc::new(value);
+        let bytes = value.len();
+        self.cache.put(cache_key(*hash), Arc::clone(&value), bytes);
+        Ok(value)
+    }
+
+    fn unpacked(&self, hash: &Hash, object: Object, links_max: usize) -> Result<Vec<u8>, Error> {
+        let length = usize::try_from(object.bytes)
+            .ok()
+            .filter(|_| object.bytes <= VALUE_BYTES_MAX)
+            .ok_or_else(|| corrupt(hash, "it claims to be longer than any value"))?;
+        let packed = match object.place {
+            Place::Inline(packed) => packed,
+            Place::Blob(blob) => self.blobs.get(&blob)?,
+        };
+        let base = match object.form {
+            Form::Plain => return Ok(packed),
+            Form::Whole => None,
+            Form::Delta { base } => Some(self.get_within(&base, links_max)?),
+        };
+        let base = base.as_ref().map(|base| base.as_slice());
+        pack::unpack(&packed, length, base).map_err(|reason| corrupt(hash, &reason))
+    }
+
+    /// The canonical text of a part.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it cannot be read.
+    pub fn text(&self, part: &Part) -> Result<String, Error> {
+        let hash = part.hash();
+        String::from_utf8(self.get(&hash)?.to_vec()).map_err(|_| corrupt(&hash, "it is no text"))
+    }
+
+    /// The whole context of a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when a part cannot be read, or all of them are not the context saved.
+    pub fn context(&self, manifest: &CheckpointSaved) -> Result<Arc<Canonical>, Error> {
+        let hash = manifest.context_hash();
+        if let Some(context) = self.known_context(hash) {
+            return Ok(context);
+        }
+        let context = Arc::new(self.whole(manifest)?);
+        self.note_context(hash, &context);
+        Ok(context)
+    }
+
+    /// The same, to be spliced into a reply.
+    ///
+    /// # Errors
+    /// As [`Values::context`].
+    pub fn json(&self, manifest: &CheckpointSaved) -> Result<RawJson, Error> {
+        let hash = manifest.context_hash();
+        if let Some(json) = self.known_json(hash) {
+            return Ok((*json).clone());
+        }
+        let text = match self.known_context(hash) {
+            Some(context) => context.text.clone(),
+            None => self.whole(manifest)?.text,
+        };
+        let json = RawJson::parse(text).map_err(|error| corrupt(&hash, &error.to_string()))?;
+        let bytes = json.as_str().len();
+        self.cache
+            .put(json_key(hash), Arc::new(json.clone()), bytes);
+        Ok(json)
+    }
+
+    /// The context of a hash as it is spliced into a reply, if it is in memory.
+    #[must_use]
+    pub fn known_json(&self, hash: Hash) -> Option<Arc<RawJson>> {
+        self.cache.get(&json_key(hash))
+    }
+
+    fn whole(&self, manifest: &CheckpointSaved) -> Result<Canonical, Error> {
+        let hash = manifest.context_hash();
+        let context = self.some_of(manifest, None)?;
+        if Hash::of(context.text.as_bytes()) != hash {
+            return Err(corrupt(
+                &hash,
+                "its parts are not the context that was saved",
+            ));
+        }
+        Ok(context)
+    }
+
+    /// The context of a hash, if it is in memory.
+    #[must_use]
+    pub fn known_context(&self, hash: Hash) -> Option<Arc<Canonical>> {
+        self.cache.get(&context_key(hash))
+    }
+
+    /// Notes a whole context: the latest is what is loaded most, and what the next is compared with.
+    pub fn note_context(&self, hash: Hash, context: &Arc<Canonical>) {
+        let bytes = context.text.len() + 64 * context.entries.len();
+        self.cache
+            .put(context_key(hash), Arc::clone(context), bytes);
+    }
+
+    /// Some keys of a checkpoint's context; only what they need is read.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when a part cannot be read.
+    pub fn only(
+        &self,
+        manifest: &CheckpointSaved,
+        keys: &[String],
+    ) -> Result<Arc<Canonical>, Error> {
+        self.some_of(manifest, Some(keys)).map(Arc::new)
+    }
+
+    fn some_of(
+        &self,
+        manifest: &CheckpointSaved,
+        keys: Option<&[String]>,
+    ) -> Result<Canonical, Error> {
+        let is_wanted = |key: &str| keys.is_none_or(|keys| keys.iter().any(|wanted| wanted == key));
+        let wanted = manifest.parts.iter();
+        let wanted = wanted.filter(|part| part.key.as_deref().is_none_or(is_wanted));
+        let mut pieces = Vec::new();
+        for part in wanted {
+            pieces.push(Content {
+                key: part.key.as_deref(),
+                text: self.text(part)?.into(),
+            });
+        }
+        let mut context = contents::join(&pieces)
+            .map_err(|error| corrupt(&manifest.context_hash(), &error.to_string()))?;
+        if keys.is_some() {
+            context = context.only(is_wanted);
+        }
+        Ok(context)
+    }
+
+    /// The top-level keys of a checkpoint's context.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when a part cannot be read.
+    pub fn keys(&self, manifest: &CheckpointSaved) -> Result<Vec<String>, Error> {
+        let small = manifest.parts.iter().find(|part| part.key.is_none());
+        let small = small.map(|part| self.text(part)).transpose()?;
+        let large = manifest.parts.iter().filter_map(|part| part.key.as_deref());
+        contents::keys(large, small.as_deref())
+            .map_err(|error| corrupt(&manifest.context_hash(), &error.to_string()))
+    }
+}
+
+/// Values stand under no event: their hash says all.
+fn cache_key(hash: Hash) -> crate::cache::Key {
+    (Position(0), hash)
+}
+
+/// Contexts likewise, beside the values of the same hash.
+fn context_key(hash: Hash) -> crate::cache::Key {
+    (Position(u64::MAX), hash)
+}
+
+/// The JSON of contexts.
+fn json_key(hash: Hash) -> crate::cache::Key {
+    (Position(u64::MAX - 1), hash)
+}
+
+fn corrupt(hash: &Hash, reason: &str) -> Error {
+    Error::corrupt(OBJECTS.name(), &hash.0, reason)
+}

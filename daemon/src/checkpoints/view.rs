@@ -1,0 +1,380 @@
+//! Which checkpoints there are, which keys are critical, and which objects are still in use.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `c` checkpoint (16) | position (u64), session |
+//! | `s` session 0 position (u64) | [`CheckpointRow`] |
+//! | `l` session | [`SessionRow`] |
+//! | `m` session 0 key | position (u64) of the newest checkpoint that holds a critical key; 0 for none |
+//! | `o` object (32) | how many parts and deltas need it (u32), [`super::uses::ObjectRow`] |
+//! | `t` | [`super::Totals`] |
+//!
+//! All numbers are big-endian. An object's bytes count for the session that stored it first.
+
+use std::ops::ControlFlow;
+
+use super::event::{CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked};
+use super::uses;
+use crate::log::{Hash, Position, RecordKey, Stamped};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("checkpoints.1");
+
+/// A checkpoint as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Where its event is.
+    pub position: Position,
+    /// In which record.
+    pub record: RecordKey,
+    /// Its id.
+    pub checkpoint: CheckpointKey,
+    /// SHA-256 of its context's canonical text.
+    pub hash: Hash,
+    /// What its objects take on disk, in bytes.
+    pub stored_bytes: u64,
+    /// It never goes by itself.
+    pub is_kept: bool,
+}
+
+/// What a session has of checkpoints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Position of the latest; 0 without any.
+    pub latest: Position,
+    /// How many there are.
+    pub count: u64,
+    /// Bytes of the objects that it stored first and that are still in use.
+    pub bytes: u64,
+}
+
+/// Takes numbers off the front of a row.
+pub(super) struct Reader<'v>(pub(super) &'v [u8]);
+
+impl<'v> Reader<'v> {
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_be_bytes)
+    }
+
+    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*array)
+    }
+
+    pub(super) fn text(self) -> Option<String> {
+        String::from_utf8(self.0.to_vec()).ok()
+    }
+}
+
+impl CheckpointRow {
+    fn encode(&self) -> Vec<u8> {
+        let mut value = Vec::with_capacity(65);
+        value.extend(self.record.to_bytes());
+        value.extend(self.stored_bytes.to_be_bytes());
+        value.push(u8::from(self.is_kept));
+        value.extend(self.checkpoint.bytes());
+        value.extend(self.hash.0);
+        value
+    }
+
+    fn decode(position: Position, value: &[u8]) -> Option<Self> {
+        let mut reader = Reader(value);
+        Some(Self {
+            position,
+            record: RecordKey(Position(reader.u64()?)),
+            stored_bytes: reader.u64()?,
+            is_kept: reader.array::<1>()? != [0],
+            checkpoint: CheckpointKey::from_bytes(&reader.array::<16>()?)?,
+            hash: Hash(reader.array()?),
+        })
+    }
+}
+
+impl SessionRow {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        [self.latest.0, self.count, self.bytes]
+            .map(u64::to_be_bytes)
+            .concat()
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let mut reader = Reader(value);
+        Some(Self {
+            latest: Position(reader.u64()?),
+            count: reader.u64()?,
+            bytes: reader.u64()?,
+        })
+    }
+}
+
+pub(super) fn key(tag: u8, name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(1 + name.len());
+    key.push(tag);
+    key.extend(name);
+    key
+}
+
+fn of_session(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
+    let mut key = key(tag, session.as_bytes());
+    key.push(0);
+    key.extend(rest);
+    key
+}
+
+pub(super) fn read<T>(
+    rows: &dyn Rows,
+    key: &[u8],
+    decode: impl FnOnce(&[u8]) -> Option<T>,
+) -> Result<Option<T>, Error> {
+    rows.get(SPACE, key)?
+        .map(|value| decode(&value).ok_or_else(|| damaged(key)))
+        .transpose()
+}
+
+pub(super) fn damaged(key: &[u8]) -> Error {
+    Error::corrupt(SPACE.name(), key, "not a row of this kind")
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: &CheckpointFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let Some(session) = event.header.session.as_deref() else {
+        return Ok(());
+    };
+    match fact {
+        CheckpointFact::Saved(saved) => apply_saved(rows, session, event.position(), saved, record),
+        CheckpointFact::Deleted(deleted) => apply_deleted(rows, session, deleted),
+        CheckpointFact::Marked(marked) => apply_marked(rows, session, marked),
+    }
+}
+
+fn apply_saved(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    position: Position,
+    saved: &CheckpointSaved,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let row = CheckpointRow {
+        position,
+        record,
+        checkpoint: saved.checkpoint,
+        hash: saved.context_hash(),
+        stored_bytes: saved.stored_bytes,
+        is_kept: saved.is_kept,
+    };
+    let at = position.0.to_be_bytes();
+    rows.put(SPACE, &of_session(b's', session, &at), &row.encode());
+    let mut place = at.to_vec();
+    place.extend(session.as_bytes());
+    rows.put(SPACE, &key(b'c', saved.checkpoint.bytes()), &place);
+    for critical in &saved.critical {
+        put_holder(rows, session, critical, position);
+    }
+    for part in &saved.parts {
+        uses::take(rows, &part.chain, session)?;
+    }
+    let mut of = of_session_row(rows, session)?;
+    of.latest = position;
+    of.count += 1;
+    rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
+    uses::count(rows, |count| count.saturating_add(1))
+}
+
+fn apply_deleted(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    deleted: &CheckpointsDeleted,
+) -> Result<(), Error> {
+    for gone in &deleted.gone {
+        let Some((_, position)) = place_of(rows, &gone.checkpoint)? else {
+            continue;
+        };
+        rows.remove(SPACE, &key(b'c', gone.checkpoint.bytes()));
+        let at = position.0.to_be_bytes();
+        rows.remove(SPACE, &of_session(b's', session, &at));
+        for object in &gone.objects {
+            uses::release(rows, &Hash(object.into_array()))?;
+        }
+        let latest = newest(rows, session, None)?.map_or(Position(0), |row| row.position);
+        let mut of = of_session_row(rows, session)?;
+        of.latest = latest;
+        of.count = of.count.saturating_sub(1);
+        rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
+        uses::count(rows, |count| count.saturating_sub(1))?;
+        for (critical, holder) in critical_keys(rows, session)? {
+            if holder == position {
+                put_holder(rows, session, &critical, Position(0));
+            }
+        }
+    }
+    for (critical, holder) in &deleted.holders {
+        let is_there = at(rows, session, Position(*holder))?.is_some();
+        let row = of_session(b'm', session, critical.as_bytes());
+        if is_there && rows.get(SPACE, &row)?.is_some_and(|value| *value == [0; 8]) {
+            put_holder(rows, session, critical, Position(*holder));
+        }
+    }
+    Ok(())
+}
+
+fn put_holder(rows: &mut dyn RowsMut, session: &str, critical: &str, holder: Position) {
+    let row = of_session(b'm', session, critical.as_bytes());
+    rows.put(SPACE, &row, &holder.0.to_be_bytes());
+}
+
+fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Result<(), Error> {
+    if marked.is_unmarked {
+        rows.remove(SPACE, &of_session(b'm', session, marked.key.as_bytes()));
+    } else {
+        let latest = of_session_row(rows, session)?.latest;
+        put_holder(rows, session, &marked.key, latest);
+    }
+    Ok(())
+}
+
+/// What a session has of checkpoints; nothing when it never had any.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn of_session_row(rows: &dyn Rows, session: &str) -> Result<SessionRow, Error> {
+    let row = read(rows, &key(b'l', session.as_bytes()), SessionRow::decode)?;
+    Ok(row.unwrap_or_default())
+}
+
+/// Session and position of a checkpoint, if there is one of this id.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn place_of(
+    rows: &dyn Rows,
+    checkpoint: &CheckpointKey,
+) -> Result<Option<(String, Position)>, Error> {
+    read(rows, &key(b'c', checkpoint.bytes()), |value| {
+        let mut reader = Reader(value);
+        let position = Position(reader.u64()?);
+        Some((reader.text()?, position))
+    })
+}
+
+/// A session's checkpoint at a position.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn at(
+    rows: &dyn Rows,
+    session: &str,
+    position: Position,
+) -> Result<Option<CheckpointRow>, Error> {
+    let row_key = of_session(b's', session, &position.0.to_be_bytes());
+    read(rows, &row_key, |value| {
+        CheckpointRow::decode(position, value)
+    })
+}
+
+/// A checkpoint and its session, if there is one of this id.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn get(
+    rows: &dyn Rows,
+    checkpoint: &CheckpointKey,
+) -> Result<Option<(String, CheckpointRow)>, Error> {
+    let Some((session, position)) = place_of(rows, checkpoint)? else {
+        return Ok(None);
+    };
+    Ok(at(rows, &session, position)?.map(|row| (session, row)))
+}
+
+/// A session's newest checkpoint, or its newest before a position.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn newest(
+    rows: &dyn Rows,
+    session: &str,
+    before: Option<Position>,
+) -> Result<Option<CheckpointRow>, Error> {
+    let mut found = None;
+    walk(rows, session, before, Direction::Backward, &mut |row| {
+        found = Some(row);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// Visits a session's checkpoints, those before a position if one is given; `Break` ends it.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read, or what `visit` returned.
+pub fn walk(
+    rows: &dyn Rows,
+    session: &str,
+    before: Option<Position>,
+    direction: Direction,
+    visit: &mut dyn FnMut(CheckpointRow) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error> {
+    let low = of_session(b's', session, &[]);
+    let high = match before {
+        Some(position) => of_session(b's', session, &position.0.to_be_bytes()),
+        None => after_prefix(&low),
+    };
+    rows.scan(SPACE, &low, &high, direction, &mut |key, value| {
+        let position = key.last_chunk::<8>().map(|at| u64::from_be_bytes(*at));
+        let row = position.and_then(|at| CheckpointRow::decode(Position(at), value));
+        visit(row.ok_or_else(|| damaged(key))?)
+    })
+}
+
+/// A session's critical keys, in order, each with the position of the newest checkpoint known to
+/// hold it (0 for none).
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn critical_keys(rows: &dyn Rows, session: &str) -> Result<Vec<(String, Position)>, Error> {
+    let prefix = of_session(b'm', session, &[]);
+    let mut found = Vec::new();
+    let high = after_prefix(&prefix);
+    rows.scan(
+        SPACE,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            let holder = Reader(value).u64().ok_or_else(|| damaged(key))?;
+            let name = String::from_utf8(name.to_vec()).map_err(|_| damaged(key))?;
+            found.push((name, Position(holder)));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// What [`sessions`] calls for each; `Break` ends it.
+pub type VisitSession<'v> = &'v mut dyn FnMut(&str, SessionRow) -> Result<ControlFlow<()>, Error>;
+
+/// Every session that has checkpoints, with what it has of them; `Break` ends it.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read, or what `visit` returned.
+pub fn sessions(rows: &dyn Rows, visit: VisitSession<'_>) -> Result<(), Error> {
+    let high = after_prefix(b"l");
+    rows.scan(SPACE, b"l", &high, Direction::Forward, &mut |key, value| {
+        let name = key.get(1..).and_then(|name| std::str::from_utf8(name).ok());
+        let row = SessionRow::decode(value);
+        match (name, row) {
+            (Some(name), Some(row)) => visit(name, row),
+            (None, _) | (_, None) => Err(damaged(key)),
+        }
+    })
+}

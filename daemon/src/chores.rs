@@ -1,0 +1,100 @@
+//! What the daemon does by itself while nobody asks: lets derived data go, sweeps what nothing names,
+//! writes down who looked at what, gives disk space back.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use tokio::task::JoinSet;
+
+use crate::checkpoints;
+use crate::operation::Context;
+use crate::sessions::LastAccess;
+use crate::store::Error;
+
+/// How often idle work is looked at.
+const IDLE_TICK: Duration = Duration::from_secs(30);
+/// How often it is looked whether enough was removed to give its space back.
+const COMPACT_TICK: Duration = Duration::from_secs(2);
+/// How long after a compaction that could not do all the next one may begin by itself.
+const COMPACT_AGAIN: Duration = Duration::from_secs(600);
+
+/// The tokenizer goes when nobody has counted for so long.
+const TOKENS_IDLE: Duration = Duration::from_secs(30);
+
+/// Begins all chores; dropping the set ends them.
+pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
+    let mut chores = JoinSet::new();
+    chores.spawn(rest(Arc::clone(context)));
+    chores.spawn(compact_when_due(Arc::clone(context)));
+    chores
+}
+
+/// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
+/// an event are swept.
+async fn rest(context: Arc<Context>) {
+    let mut seen = context.engine.position();
+    let mut swept = None;
+    loop {
+        tokio::time::sleep(IDLE_TICK).await;
+        note_access(&context);
+        if let Some(room) = context.extensions.get::<checkpoints::Room>() {
+            room.tokens.let_go_when_idle(TOKENS_IDLE);
+        }
+        let now = context.engine.position();
+        if now != seen {
+            seen = now;
+            continue;
+        }
+        context.cache.clear();
+        checkpoints::let_go();
+        if swept == Some(now) {
+            continue;
+        }
+        swept = Some(now);
+        if let Err(error) = context.engine.rest().await {
+            tracing::warn!(%error, "the journal was not emptied while idle");
+        }
+        let shared = Arc::clone(&context);
+        let result = tokio::task::spawn_blocking(move || sweep(&shared)).await;
+        match result {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
+            Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
+        }
+    }
+}
+
+/// Removes blobs that nothing names; how many.
+fn sweep(context: &Context) -> Result<usize, Error> {
+    let now = UNIX_EPOCH + Duration::from_micros(context.engine.clock().now());
+    context
+        .blobs
+        .sweep(now, |blob| match context.engine.published() {
+            Some(published) => checkpoints::is_blob_named(&published.snapshot, blob),
+            None => Ok(true),
+        })
+}
+
+fn note_access(context: &Context) {
+    if let Some(access) = context.extensions.get::<LastAccess>()
+        && let Err(error) = access.write_hourly(context.engine.clock().now())
+    {
+        tracing::warn!(%error, "the last access to sessions was not written down");
+    }
+}
+
+/// Gives disk space back by itself, once enough was removed.
+async fn compact_when_due(context: Arc<Context>) {
+    loop {
+        tokio::time::sleep(COMPACT_TICK).await;
+        if !context.engine.is_compaction_due() {
+            continue;
+        }
+        match context.engine.compact().await {
+            Ok(done) if done.warnings.is_empty() => continue,
+            Ok(done) => tracing::warn!(?done.warnings, "not all disk space was given back"),
+            Err(error) => tracing::warn!(%error, "no disk space was given back"),
+        }
+        tokio::time::sleep(COMPACT_AGAIN).await;
+    }
+}

@@ -1,0 +1,308 @@
+//! Bytes that events name by their SHA-256, each kept once: rows of the log, not of any view.
+//!
+//! A row says how the bytes are packed and holds them, or names the blob that does. A row comes in
+//! the batch of the first event that names it and goes in that of the last one, so no crash leaves
+//! an event without its objects, or an object without an event.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | hash (32) | form (u8), place (u8), length (u64), base (32, of a delta), then the packed bytes, or the hash (32) and length (u64) of a blob |
+//! | `b` blob hash (32) | hash of the object it holds (32) |
+//!
+//! All numbers are big-endian.
+
+use std::ops::ControlFlow;
+
+use super::{Hash, OBJECTS};
+use crate::store::{BlobRef, Direction, Error, Rows, RowsMut};
+
+/// How the bytes of an object are packed. Stored for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As they are.
+    Plain,
+    /// As a Zstandard frame.
+    Whole,
+    /// As what makes them from another object's bytes.
+    Delta {
+        /// That object.
+        base: Hash,
+    },
+}
+
+/// Where the packed bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the row.
+    Inline(Vec<u8>),
+    /// In a blob.
+    Blob(BlobRef),
+}
+
+impl Place {
+    /// How many bytes are kept there.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Inline(packed) => packed.len() as u64,
+            Self::Blob(blob) => blob.bytes,
+        }
+    }
+}
+
+/// An object as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// How it is packed.
+    pub form: Form,
+    /// Length of the bytes themselves.
+    pub bytes: u64,
+    /// Where the packed bytes are.
+    pub place: Place,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// An object is kept.
+    Object(Hash),
+    /// A blob holds an object.
+    Blob {
+        /// The blob.
+        blob: [u8; 32],
+        /// The object.
+        object: Hash,
+    },
+}
+
+const PLAIN: u8 = 0;
+const WHOLE: u8 = 1;
+const DELTA: u8 = 2;
+const INLINE: u8 = 0;
+const BLOB: u8 = 1;
+
+impl Object {
+    /// The object that this one is a delta against.
+    #[must_use]
+    pub fn base(&self) -> Option<Hash> {
+        match self.form {
+            Form::Plain | Form::Whole => None,
+            Form::Delta { base } => Some(base),
+        }
+    }
+
+    /// The row.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let (form, base) = match &self.form {
+            Form::Plain => (PLAIN, None),
+            Form::Whole => (WHOLE, None),
+            Form::Delta { base } => (DELTA, Some(base)),
+        };
+        let (place, packed): (u8, &[u8]) = match &self.place {
+            Place::Inline(packed) => (INLINE, packed),
+            Place::Blob(_) => (BLOB, &[]),
+        };
+        let mut row = Vec::with_capacity(packed.len() + 82);
+        row.extend([form, place]);
+        row.extend(self.bytes.to_be_bytes());
+        row.extend(base.map_or(&[][..], |base| &base.0[..]));
+        row.extend(packed);
+        if let Place::Blob(blob) = &self.place {
+            row.extend(blob.hash);
+            row.extend(blob.bytes.to_be_bytes());
+        }
+        row
+    }
+
+    fn decode(row: &[u8]) -> Option<Self> {
+        let ([form, place], rest) = row.split_first_chunk::<2>()?;
+        let (bytes, rest) = number(rest)?;
+        let (form, rest) = match *form {
+            PLAIN => (Form::Plain, rest),
+            WHOLE => (Form::Whole, rest),
+            DELTA => {
+                let (base, rest) = rest.split_first_chunk::<32>()?;
+                (Form::Delta { base: Hash(*base) }, rest)
+            }
+            _ => return None,
+        };
+        let place = match *place {
+            INLINE => Place::Inline(rest.to_vec()),
+            BLOB => {
+                let (hash, rest) = rest.split_first_chunk::<32>()?;
+                let (bytes, rest) = number(rest)?;
+                if !rest.is_empty() {
+                    return None;
+                }
+                Place::Blob(BlobRef { hash: *hash, bytes })
+            }
+            _ => return None,
+        };
+        Some(Self { form, bytes, place })
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*number), rest))
+}
+
+fn blob_key(blob: &[u8; 32]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(33);
+    key.push(b'b');
+    key.extend(blob);
+    key
+}
+
+/// An object, if it is kept.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn get(rows: &dyn Rows, hash: &Hash) -> Result<Option<Object>, Error> {
+    rows.get(OBJECTS, &hash.0)?
+        .map(|row| {
+            Object::decode(&row)
+                .ok_or_else(|| Error::corrupt(OBJECTS.name(), &hash.0, "not an object row"))
+        })
+        .transpose()
+}
+
+/// Whether an object is kept.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_kept(rows: &dyn Rows, hash: &Hash) -> Result<bool, Error> {
+    Ok(rows.get(OBJECTS, &hash.0)?.is_some())
+}
+
+/// Keeps an object.
+pub fn put(rows: &mut dyn RowsMut, hash: &Hash, object: &Object) {
+    rows.put(OBJECTS, &hash.0, &object.encode());
+    if let Place::Blob(blob) = &object.place {
+        rows.put(OBJECTS, &blob_key(&blob.hash), &hash.0);
+    }
+}
+
+/// Lets an object go; what it was comes back.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn remove(rows: &mut dyn RowsMut, hash: &Hash) -> Result<Option<Object>, Error> {
+    let object = get(rows, hash)?;
+    if let Some(object) = &object {
+        rows.remove(OBJECTS, &hash.0);
+        if let Place::Blob(blob) = &object.place {
+            rows.remove(OBJECTS, &blob_key(&blob.hash));
+        }
+    }
+    Ok(object)
+}
+
+/// Whether an object's bytes are in this blob.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
+    Ok(rows.get(OBJECTS, &blob_key(blob))?.is_some())
+}
+
+/// Visits every row, in no order that means anything.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read or one is damaged, or what `visit` returned.
+pub fn walk(rows: &dyn Rows, visit: &mut dyn FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
+    // Keys have 33 bytes at most, so nothing comes after this one.
+    let end = [u8::MAX; 34];
+    rows.scan(OBJECTS, &[], &end, Direction::Forward, &mut |key, value| {
+        let row = match (<[u8; 32]>::try_from(key), key.split_first()) {
+            (Ok(object), _) => Some(Row::Object(Hash(object))),
+            (Err(_), Some((b'b', blob))) => blob_row(blob, value),
+            (Err(_), _) => None,
+        };
+        visit(row.ok_or_else(|| Error::corrupt(OBJECTS.name(), key, "not a row of this kind"))?)?;
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn blob_row(blob: &[u8], object: &[u8]) -> Option<Row> {
+    Some(Row::Blob {
+        blob: blob.try_into().ok()?,
+        object: Hash(object.try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::Memory;
+
+    fn objects() -> Vec<Object> {
+        let blob = BlobRef::of(b"packed");
+        [
+            Form::Plain,
+            Form::Whole,
+            Form::Delta {
+                base: Hash::of(b"base"),
+            },
+        ]
+        .into_iter()
+        .flat_map(|form| {
+            [Place::Inline(b"packed".to_vec()), Place::Blob(blob)].map(|place| Object {
+                form,
+                bytes: 7,
+                place,
+            })
+        })
+        .collect()
+    }
+
+    /// Every form in every place reads back, and goes with its blob's row.
+    #[test]
+    fn objects_read_back_and_go() {
+        let hash = Hash::of(b"content");
+        for object in objects() {
+            let mut rows = Memory::new();
+            put(&mut rows, &hash, &object);
+            assert_eq!(get(&rows, &hash).unwrap().as_ref(), Some(&object));
+            let is_blob = matches!(object.place, Place::Blob(_));
+            let mut walked = Vec::new();
+            let mut note = |row| {
+                walked.push(row);
+                Ok(())
+            };
+            walk(&rows, &mut note).unwrap();
+            let mut wanted = vec![Row::Object(hash)];
+            wanted.extend(is_blob.then_some(Row::Blob {
+                blob: BlobRef::of(b"packed").hash,
+                object: hash,
+            }));
+            walked.sort_by_key(|row| wanted.iter().position(|wanted| wanted == row));
+            assert_eq!(walked, wanted);
+            let named = is_blob_named(&rows, &BlobRef::of(b"packed").hash).unwrap();
+            assert_eq!(named, is_blob);
+            assert_eq!(remove(&mut rows, &hash).unwrap(), Some(object));
+            assert_eq!(rows.len(OBJECTS), 0);
+        }
+    }
+
+    /// Rows cut short or of an unknown form are damage.
+    #[test]
+    fn what_is_no_object_is_damage() {
+        let hash = Hash::of(b"content");
+        for object in objects() {
+            let row = object.encode();
+            let least = match object.place {
+                Place::Inline(_) => row.len() - b"packed".len(),
+                Place::Blob(_) => row.len(),
+            };
+            for length in 0..least {
+                assert!(Object::decode(row.get(..length).unwrap()).is_none());
+            }
+        }
+        let mut rows = Memory::new();
+        rows.put(OBJECTS, &hash.0, &[9, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(get(&rows, &hash).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! What is stored of checkpoints: rows of objects and facts of events, of arbitrary bytes, never
+//! panic; what reads back is what was written.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lored::checkpoints::{self, CheckpointFact};
+use lored::log::{
+    Actor, Hash, Header, OBJECTS, Payload, Position, RecordKey, Stamped, objects,
+};
+use lored::store::{Memory, RowsMut};
+
+fn event(kind: &str, fact: &[u8]) -> Stamped {
+    Stamped {
+        header: Header {
+            position: Position(1),
+            time: 1,
+            actor: Actor::default(),
+            session: Some("s".to_owned()),
+            project: None,
+            kind: kind.to_owned(),
+            key: None,
+        },
+        header_bytes: Vec::new(),
+        payload_hash: Hash::default(),
+        link: Hash::default(),
+        payload: Some(Payload {
+            salt: [0; 16],
+            fact: fact.to_vec(),
+            body: Vec::new(),
+        }),
+        key: None,
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let hash = Hash::of(bytes);
+    let mut rows = Memory::new();
+    rows.put(OBJECTS, &hash.0, bytes);
+    if let Ok(Some(object)) = objects::get(&rows, &hash) {
+        assert_eq!(object.encode(), bytes);
+    }
+    for kind in ["CheckpointSaved", "CheckpointsDeleted", "KeyMarked"] {
+        let event = event(kind, bytes);
+        if let Ok(Some(fact)) = CheckpointFact::of(&event) {
+            let record = RecordKey(Position(1));
+            let mut rows = Memory::new();
+            for _ in 0..2 {
+                checkpoints::apply(&mut rows, &event, &fact, record).expect("rows are in memory");
+            }
+        }
+    }
+});

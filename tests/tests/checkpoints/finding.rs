@@ -1,0 +1,252 @@
+//! Finding checkpoints again: pages, tags, names, words, earlier moments, addresses.
+
+use serde_json::{Value, json};
+use tests::{Daemon, Era, Lines, home};
+
+use super::{create_session, load, save};
+
+fn ids(page: &Value) -> Vec<&str> {
+    let page = page.as_array().unwrap().iter();
+    page.map(|one| one["checkpointId"].as_str().unwrap())
+        .collect()
+}
+
+fn list(daemon: &Daemon, mut more: Value) -> Value {
+    more["sessionId"] = json!("s");
+    daemon.call("workflow_checkpoint_list", more)
+}
+
+/// Twenty come without a limit, pages follow each other without gap or repetition, the last may be
+/// short, and beyond it there is nothing.
+#[test]
+fn pages_follow_each_other() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut saved: Vec<String> = Vec::new();
+    for n in 0..25 {
+        let args = json!({"sessionId": "s", "context": {"n": n}});
+        saved.insert(0, save(&mut connection, args).unwrap().id);
+    }
+    assert_eq!(ids(&list(&daemon, json!({}))), saved[..20]);
+    assert_eq!(ids(&list(&daemon, json!({"limit": 100}))), saved);
+    let mut paged: Vec<String> = Vec::new();
+    for offset in [0, 10, 20] {
+        let page = list(&daemon, json!({"limit": 10, "offset": offset}));
+        paged.extend(ids(&page).into_iter().map(str::to_owned));
+    }
+    assert_eq!(paged, saved);
+    assert_eq!(list(&daemon, json!({"offset": 25})), json!([]));
+    let last = list(&daemon, json!({"limit": 1, "offset": 24}));
+    assert_eq!(ids(&last), [saved[24].as_str()]);
+}
+
+/// Tags all have to be there, a name is that name, words stand anywhere in the metadata in any case;
+/// filters go together, and pages are of what they leave.
+#[test]
+fn filters_leave_what_fits() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("scribe");
+    create_session(&daemon, "s");
+    let mut save_with = |n: u64, metadata: Value| {
+        let args = json!({"sessionId": "s", "context": {"n": n}, "metadata": metadata});
+        save(&mut connection, args).unwrap().id
+    };
+    let a = save_with(
+        1,
+        json!({"name": "Before the Release", "tags": ["web", "bug"]}),
+    );
+    let b = save_with(
+        2,
+        json!({"name": "after", "tags": ["web"], "ticket": {"id": "ABC-17"}}),
+    );
+    let c = save_with(3, json!({"tags": ["bug", "web", "späť"]}));
+    save_with(4, json!({}));
+    let cases = [
+        (json!({"tags": ["web"]}), vec![&c, &b, &a]),
+        (json!({"tags": ["bug", "web"]}), vec![&c, &a]),
+        (json!({"tags": ["we"]}), vec![]),
+        (json!({"name": "after"}), vec![&b]),
+        (json!({"name": "Before"}), vec![]),
+        (json!({"query": "release before"}), vec![&a]),
+        (json!({"query": "abc-17"}), vec![&b]),
+        (json!({"query": "SPÄŤ"}), vec![&c]),
+        (json!({"query": "web", "tags": ["bug"]}), vec![&c, &a]),
+        (json!({"tags": ["web"], "limit": 1, "offset": 1}), vec![&b]),
+        (json!({"query": "absent"}), vec![]),
+    ];
+    for (filter, wanted) in cases {
+        let page = list(&daemon, filter.clone());
+        assert_eq!(ids(&page), wanted, "{filter}");
+    }
+    let mut lines = Lines::connect(&daemon, Era::Older);
+    let args = json!({"sessionId": "s", "tags": ["web"], "limit": 1});
+    let result = lines.call("workflow_checkpoint_list", &args);
+    assert_eq!(result["_meta"]["total"], 3, "of what fits");
+    let shown = list(&daemon, json!({"name": "after"}));
+    assert_eq!(shown[0]["metadata"]["agentId"], "scribe");
+    assert_eq!(shown[0]["metadata"]["ticket"]["id"], "ABC-17");
+    assert_eq!(
+        shown[0]["metadata"]["contextHash"],
+        super::sha256("{\"n\":2}")
+    );
+    assert_eq!(
+        shown[0]["metadata"]["contextSizeBytes"],
+        shown[0]["sizeBytes"]
+    );
+}
+
+/// As of an earlier position or time, list and load show what was there then: checkpoints saved
+/// later are not there, marks made later neither; one that was deleted since is told as gone.
+#[test]
+fn earlier_moments() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut save_in = |n: u64| {
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": {"n": n}}),
+        )
+        .unwrap()
+    };
+    let (first, second, third) = (save_in(1), save_in(2), save_in(3));
+    daemon.call(
+        "workflow_mark_critical",
+        json!({"sessionId": "s", "contextKey": "n"}),
+    );
+    let then = list(&daemon, json!({"asOf": second.position}));
+    assert_eq!(ids(&then), [second.id.as_str(), &first.id]);
+    assert_eq!(then[0].get("criticalKeys"), None);
+    let time = list(&daemon, json!({}))[1]["createdAt"].clone();
+    assert_eq!(
+        ids(&list(&daemon, json!({ "asOf": time }))),
+        [second.id.as_str(), &first.id]
+    );
+    let mut reader = daemon.connect("");
+    let loaded = load(
+        &mut reader,
+        json!({"sessionId": "s", "asOf": second.position}),
+    )
+    .unwrap();
+    assert_eq!(
+        (loaded.checkpoint_id.as_str(), loaded.context.get()),
+        (second.id.as_str(), "{\"n\":2}")
+    );
+    assert!(loaded.critical_keys.is_empty());
+    for before in [json!(1), json!("2001-01-01T00:00:00Z")] {
+        let args = json!({"sessionId": "s", "asOf": before});
+        let refused = load(&mut reader, args).err().unwrap();
+        assert!(super::code(&refused).ends_with("_NOT_FOUND"), "{refused}");
+    }
+    super::delete(&mut reader, &second.id).unwrap();
+    let args = json!({"sessionId": "s", "asOf": second.position});
+    let gone = load(&mut reader, args).err().unwrap();
+    assert_eq!(super::code(&gone), "CHECKPOINT_NOT_FOUND", "{gone}");
+    assert!(gone.to_string().contains("deleted"), "{gone}");
+    let live = load(&mut reader, json!({"sessionId": "s"})).unwrap();
+    assert_eq!(live.checkpoint_id, third.id);
+    daemon.verify();
+}
+
+/// Two checkpoints of any sessions are compared by JSON Pointer: what was added, removed and changed,
+/// each with its values as they were written; lists by place; no more is told than was asked for.
+#[test]
+fn differences_are_told_by_pointer() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let old = json!({"same": {"a": [1]}, "a/b": {"~": 1}, "list": [1, 2, 3], "gone": null});
+    let new = json!({"same": {"a": [1]}, "a/b": {"~": "1"}, "list": [1, 9], "é": {}});
+    let mut save_one = |context: &Value| save(&mut connection, json!({ "context": context }));
+    let (from, to) = (save_one(&old).unwrap().id, save_one(&new).unwrap().id);
+    let args = json!({"from": from, "to": to});
+    let told = daemon.call("workflow_checkpoint_diff", args);
+    assert_eq!(told["added"], json!([{"path": "/é", "new": {}}]));
+    let removed = json!([{"path": "/gone", "old": null}, {"path": "/list/2", "old": 3}]);
+    assert_eq!(told["removed"], removed);
+    let changed = json!([
+        {"path": "/a~1b/~0", "old": 1, "new": "1"}, {"path": "/list/1", "old": 2, "new": 9},
+    ]);
+    assert_eq!(told["changed"], changed);
+    let same = daemon.call("workflow_checkpoint_diff", json!({"from": to, "to": to}));
+    for list in ["added", "removed", "changed"] {
+        assert_eq!(same[list], json!([]));
+    }
+    let args = json!({"from": from, "to": to, "limit": 2});
+    let some = daemon.call("workflow_checkpoint_diff", args);
+    let count = |list: &str| some[list].as_array().unwrap().len();
+    assert_eq!(count("added") + count("removed") + count("changed"), 2);
+    assert_eq!(some["leftOut"], 3, "{some}");
+}
+
+/// A deletion of the latest makes the one before it the latest, for loads and for what counts as
+/// unchanged.
+#[test]
+fn deletion_of_the_latest() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut save_in = |n: u64| {
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": {"n": n}}),
+        )
+        .unwrap()
+    };
+    let (first, second) = (save_in(1), save_in(2));
+    let key = json!({"checkpointId": second.id, "key": "once"});
+    daemon.call("workflow_checkpoint_delete", key.clone());
+    assert_eq!(save_in(1).status, "SKIPPED_UNCHANGED");
+    let again = daemon.call("workflow_checkpoint_delete", key);
+    assert_eq!(again["checkpointId"], second.id, "the first reply again");
+    let latest = load(&mut daemon.connect(""), json!({"sessionId": "s"})).unwrap();
+    assert_eq!(latest.checkpoint_id, first.id);
+    let gone = daemon.refusal(
+        "workflow_checkpoint_delete",
+        json!({"checkpointId": second.id}),
+    );
+    assert_eq!(gone.code.as_str(), "CHECKPOINT_NOT_FOUND");
+    daemon.verify();
+}
+
+/// Over MCP of both eras a checkpoint is a resource: the template is there, the newest of the
+/// caller's session are listed, and an address reads as the whole context; one that is not there is
+/// refused by the protocol with the code in its data.
+#[test]
+fn checkpoints_are_resources() {
+    let home = home!();
+    let daemon = home.start();
+    for era in [Era::Older, Era::Newest] {
+        let mut lines = Lines::connect(&daemon, era);
+        let templates = lines.ask("resources/templates/list", json!({}));
+        let template = &templates["result"]["resourceTemplates"][0];
+        assert_eq!(
+            template["uriTemplate"], "lore://checkpoint/{id}",
+            "{templates}"
+        );
+        let context = json!({"era": format!("{era:?}"), "n": 1.50});
+        let args = json!({"context": context, "metadata": {"name": "shown"}});
+        let saved = lines.call("workflow_checkpoint_save", &args);
+        let id = saved["structuredContent"]["checkpointId"].as_str().unwrap();
+        let uri = format!("lore://checkpoint/{id}");
+        let listed = lines.ask("resources/list", json!({}));
+        let listed = listed["result"]["resources"].as_array().unwrap();
+        let resource = listed.iter().find(|resource| resource["uri"] == uri);
+        assert_eq!(resource.unwrap()["title"], "shown", "{listed:?}");
+        let read = lines.ask("resources/read", json!({ "uri": uri }));
+        let contents = &read["result"]["contents"][0];
+        assert_eq!(contents["mimeType"], "application/json", "{read}");
+        assert_eq!(contents["text"], context.to_string());
+        let absent = "lore://checkpoint/00000000-0000-4000-8000-000000000000";
+        let refused = lines.ask("resources/read", json!({ "uri": absent }));
+        assert_eq!(
+            refused["error"]["data"]["code"], "CHECKPOINT_NOT_FOUND",
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,172 @@
+//! How many checkpoints are kept, what goes for a new one, and what never goes by itself.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Random, home, noise, until};
+
+use super::{Saved, create_session, delete, listed, save};
+
+/// With room for five the oldest without name and tags goes for the sixth; named and tagged ones
+/// stay however old, and when only such are left the next save is refused with the count, until one
+/// of them is deleted.
+#[test]
+fn named_ones_never_vanish() {
+    let home = home!();
+    home.configure("[checkpoints]\nper_session_max = 5\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut n = 0;
+    let mut save_in = |metadata: Value| {
+        n += 1;
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": {"n": n}, "metadata": metadata}),
+        )
+    };
+    let named = save_in(json!({"name": "first"})).unwrap();
+    let tagged = save_in(json!({"tags": ["keep"]})).unwrap();
+    let plain: Vec<Saved> = (0..6)
+        .map(|_| save_in(json!({"note": "x"})).unwrap())
+        .collect();
+    let mut wanted: Vec<String> = plain
+        .iter()
+        .rev()
+        .take(3)
+        .map(|saved| saved.id.clone())
+        .collect();
+    wanted.extend([tagged.id.clone(), named.id.clone()]);
+    let mut reader = daemon.connect("");
+    assert_eq!(listed(&mut reader, "s"), wanted);
+    let names: Vec<Saved> = (0..3)
+        .map(|n| save_in(json!({"name": format!("n{n}")})).unwrap())
+        .collect();
+    assert!(
+        !names[2].warnings.is_empty(),
+        "five of five: {:?}",
+        names[2]
+    );
+    let before = super::position(&daemon);
+    let refused = save_in(json!({})).unwrap_err();
+    assert_eq!(super::code(&refused), "STORAGE_QUOTA_EXCEEDED");
+    assert!(refused.to_string().contains("the most is 5"), "{refused}");
+    assert_eq!(super::position(&daemon), before);
+    let wanted: Vec<String> = names
+        .iter()
+        .rev()
+        .chain([&tagged, &named])
+        .map(|saved| saved.id.clone())
+        .collect();
+    assert_eq!(listed(&mut reader, "s"), wanted);
+    delete(&mut reader, &tagged.id).unwrap();
+    assert!(save_in(json!({})).unwrap().is_new());
+    assert_eq!(listed(&mut reader, "s").len(), 5);
+    daemon.verify();
+}
+
+/// The newest checkpoint that holds a critical key counts as named: it outlives every save without
+/// the key, and goes once a newer one holds it or the mark is taken back.
+#[test]
+fn the_newest_holder_of_a_critical_key_stays() {
+    let home = home!();
+    home.configure("[checkpoints]\nper_session_max = 3\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut n = 0;
+    let mut save_in = |answer: bool| {
+        n += 1;
+        let context = match answer {
+            true => json!({"n": n, "answer": 42}),
+            false => json!({ "n": n }),
+        };
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": context}),
+        )
+        .unwrap()
+        .id
+    };
+    let mut reader = daemon.connect("");
+    let holder = save_in(true);
+    daemon.call(
+        "workflow_mark_critical",
+        json!({"sessionId": "s", "contextKey": "answer"}),
+    );
+    for _ in 0..6 {
+        save_in(false);
+    }
+    assert_eq!(listed(&mut reader, "s").last(), Some(&holder));
+    let newer = save_in(true);
+    save_in(false);
+    let now = listed(&mut reader, "s");
+    assert!(!now.contains(&holder) && now.contains(&newer), "{now:?}");
+    let unmark = json!({"sessionId": "s", "contextKey": "answer", "unmark": true});
+    daemon.call("workflow_mark_critical", unmark);
+    for _ in 0..3 {
+        save_in(false);
+    }
+    assert!(!listed(&mut reader, "s").contains(&newer));
+    daemon.verify();
+}
+
+/// From four fifths of a limit on, replies and `status` warn with what is taken of how much.
+#[test]
+fn warnings_come_at_four_fifths() {
+    let home = home!();
+    home.configure("[checkpoints]\nper_session_max = 10\ntotal_bytes_max = 1000000\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut random = Random::new(11);
+    for number in 1..=10 {
+        let args = json!({"sessionId": "s", "context": {"n": number}});
+        let saved = save(&mut connection, args).unwrap();
+        let is_near = number >= 8;
+        assert_eq!(!saved.warnings.is_empty(), is_near, "{number}: {saved:?}");
+        if is_near {
+            assert!(
+                saved.warnings[0].contains(&format!("{number} of 10 checkpoints")),
+                "{saved:?}"
+            );
+        }
+    }
+    let args = json!({"context": {"noise": noise(1_640_000, &mut random)}});
+    let saved = save(&mut connection, args).unwrap();
+    assert!(saved.warnings[0].contains("of 1000000 bytes"), "{saved:?}");
+    let status = daemon.call("status", json!({}));
+    let warnings = status["warnings"].to_string();
+    assert!(warnings.contains("of 1000000 bytes"), "{warnings}");
+}
+
+/// At nine tenths of all space, sessions that nobody has touched for the time that is set give up
+/// what has no name; what has one stays and loads, and so does the session that is being written.
+#[test]
+fn untouched_sessions_make_room() {
+    let home = home!();
+    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\nuntouched_days = 0\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let mut random = Random::new(12);
+    create_session(&daemon, "old");
+    create_session(&daemon, "new");
+    let mut saved = Vec::new();
+    for name in [None, Some("named"), None] {
+        let metadata = name.map_or(json!({}), |name| json!({ "name": name }));
+        let context = json!({"noise": noise(400_000, &mut random)});
+        let args = json!({"sessionId": "old", "context": context, "metadata": metadata});
+        saved.push(save(&mut connection, args).unwrap().id);
+    }
+    let context = json!({"noise": noise(580_000, &mut random)});
+    let args = json!({"sessionId": "new", "context": context});
+    save(&mut connection, args).unwrap();
+    let mut reader = daemon.connect("");
+    let left = until("room to be made", Duration::from_secs(60), || {
+        let left = listed(&mut reader, "old");
+        (left.len() < 3).then_some(left)
+    });
+    assert!(left.contains(&saved[1]), "the named one stays: {left:?}");
+    assert!(super::context_of(&mut reader, &saved[1]).is_ok());
+    daemon.verify();
+}

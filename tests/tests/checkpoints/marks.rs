@@ -1,0 +1,195 @@
+//! Critical keys: marked, shown, kept through saves, restarts and forks, and never cut.
+
+use serde_json::{Value, json};
+use tests::bench::Context;
+use tests::{Daemon, call, home};
+
+use super::{create_session, load, save, value_of};
+
+fn mark(daemon: &Daemon, session: &str, key: &str, unmark: bool) -> Value {
+    let args = json!({"sessionId": session, "contextKey": key, "unmark": unmark});
+    daemon.call("workflow_mark_critical", args)
+}
+
+fn critical(daemon: &Daemon, session: &str) -> Vec<String> {
+    load(&mut daemon.connect(""), json!({ "sessionId": session }))
+        .unwrap()
+        .critical_keys
+}
+
+/// A mark survives later saves and a restart, also a save without its key, is shown by load and by
+/// list for the checkpoints that hold the key, and ends when it is taken back.
+#[test]
+fn marks_survive_saves_and_restarts() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    let mut save_in = |context: Value| {
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": context}),
+        )
+        .unwrap()
+    };
+    save_in(json!({"plan": 0}));
+    save_in(json!({"plan": 1, "answer": 42}));
+    assert_eq!(mark(&daemon, "s", "answer", false)["status"], "SUCCESS");
+    assert_eq!(mark(&daemon, "s", "plan", false)["status"], "SUCCESS");
+    assert_eq!(
+        mark(&daemon, "s", "plan", false)["status"],
+        "SUCCESS",
+        "again"
+    );
+    save_in(json!({"plan": 2, "answer": 42}));
+    save_in(json!({"plan": 3}));
+    assert_eq!(critical(&daemon, "s"), ["answer", "plan"]);
+    daemon.stop();
+    let daemon = home.start();
+    assert_eq!(critical(&daemon, "s"), ["answer", "plan"]);
+    let list = daemon.call("workflow_checkpoint_list", json!({"sessionId": "s"}));
+    let shown: Vec<&Value> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["criticalKeys"])
+        .collect();
+    let (both, plan) = (json!(["answer", "plan"]), json!(["plan"]));
+    assert_eq!(shown, [&plan, &both, &both, &plan]);
+    assert_eq!(mark(&daemon, "s", "plan", true)["status"], "SUCCESS");
+    assert_eq!(critical(&daemon, "s"), ["answer"]);
+    let unmarked = mark(&daemon, "s", "plan", true);
+    assert_eq!(unmarked["status"], "KEY_NOT_FOUND");
+    assert!(
+        unmarked["message"].as_str().unwrap().contains("`answer`"),
+        "{unmarked}"
+    );
+    daemon.verify();
+}
+
+/// A key that the latest context has not is told with those that it has, also without any
+/// checkpoint, and nothing is recorded.
+#[test]
+fn keys_that_are_not_there() {
+    let home = home!();
+    let daemon = home.start();
+    create_session(&daemon, "s");
+    let before = super::position(&daemon);
+    let none = mark(&daemon, "s", "goal", false);
+    assert_eq!(none["status"], "KEY_NOT_FOUND");
+    assert!(
+        none["message"].as_str().unwrap().contains("no checkpoint"),
+        "{none}"
+    );
+    assert_eq!(super::position(&daemon), before);
+    let keys: serde_json::Map<String, Value> =
+        (0..60).map(|n| (format!("key-{n:02}"), json!(n))).collect();
+    let mut connection = daemon.connect("");
+    save(&mut connection, json!({"sessionId": "s", "context": keys})).unwrap();
+    save(
+        &mut connection,
+        json!({"sessionId": "s", "context": {"old": 1}}),
+    )
+    .unwrap();
+    save(&mut connection, json!({"sessionId": "s", "context": keys})).unwrap();
+    let before = super::position(&daemon);
+    let none = mark(&daemon, "s", "old", false);
+    assert_eq!(none["status"], "KEY_NOT_FOUND", "only the latest counts");
+    let said = none["message"].as_str().unwrap();
+    assert!(
+        said.contains("`key-00`") && said.contains("and 10 more"),
+        "{said}"
+    );
+    assert_eq!(super::position(&daemon), before);
+}
+
+/// A mark without a session is one of the caller's current session.
+#[test]
+fn a_mark_without_a_session() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("agent");
+    let saved = save(&mut connection, json!({"context": {"goal": 1}})).unwrap();
+    let marked = call(
+        &mut connection,
+        "workflow_mark_critical",
+        json!({"contextKey": "goal"}),
+    );
+    assert_eq!(marked.unwrap()["status"], "SUCCESS");
+    assert_eq!(critical(&daemon, &saved.session), ["goal"]);
+}
+
+/// A fork begins a session with the same context and the same critical keys, adds no byte, and goes
+/// its own way from there; what it comes from stays as it is, also when that is deleted.
+#[test]
+fn a_fork_copies_nothing() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let mut work = Context::new(5, 200_000);
+    let context = value_of(&work);
+    let args = json!({"context": context, "metadata": {"name": "base", "tags": ["t"]}});
+    let base = save(&mut connection, args).unwrap();
+    mark(&daemon, &base.session, "plan", false);
+    let args = json!({"checkpointId": base.id, "sessionId": "way"});
+    let fork = daemon.call("workflow_checkpoint_fork", args);
+    assert_eq!(fork["sessionId"], "way");
+    assert_eq!(fork["forkedFrom"], base.id);
+    assert_eq!(fork["newBytes"], 0, "{fork}");
+    assert_eq!(fork["sizeBytes"], base.stored_bytes);
+    let loaded = load(&mut connection, json!({"sessionId": "way"})).unwrap();
+    assert_eq!(loaded.session_id, "way");
+    assert_eq!(loaded.context.get().parse::<Value>().unwrap(), context);
+    assert_eq!(loaded.critical_keys, ["plan"]);
+    assert_eq!(loaded.metadata["name"], "base");
+    work.step();
+    let args = json!({"sessionId": "way", "context": value_of(&work)});
+    let next = save(&mut connection, args).unwrap();
+    assert!(next.new_bytes < base.stored_bytes / 5, "{next:?}");
+    let latest = load(&mut connection, json!({"sessionId": base.session})).unwrap();
+    assert_eq!(latest.checkpoint_id, base.id);
+    super::delete(&mut connection, &base.id).unwrap();
+    assert_eq!(
+        super::context_of(&mut connection, &next.id).unwrap(),
+        value_of(&work)
+    );
+    let taken = daemon.refusal(
+        "workflow_checkpoint_fork",
+        json!({"checkpointId": next.id, "sessionId": "way"}),
+    );
+    assert_eq!(taken.code.as_str(), "CONFLICT");
+    daemon.verify();
+}
+
+/// A view within a budget cuts what is not critical and says how to load it; what is critical is
+/// whole, also over the budget, which is said; what is stored stays whole.
+#[test]
+fn views_never_cut_what_is_critical() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let context = value_of(&Context::new(6, 40_000));
+    let saved = save(&mut connection, json!({ "context": context })).unwrap();
+    let args = |tokens: u64| json!({"checkpointId": saved.id, "maxTokens": tokens});
+    let view = |tokens: u64| daemon.call("workflow_checkpoint_load", args(tokens));
+    let before = view(3000);
+    assert!(
+        before["view"]["tokens"].as_u64().unwrap() <= 3000,
+        "{}",
+        before["view"]
+    );
+    assert_eq!(before["view"]["overBudget"], false);
+    assert_ne!(before["context"]["messages"], context["messages"]);
+    assert!(
+        before["context"].to_string().contains(&saved.id),
+        "how to load the rest"
+    );
+    mark(&daemon, &saved.session, "messages", false);
+    let after = view(3000);
+    assert_eq!(after["context"]["messages"], context["messages"]);
+    assert_eq!(after["view"]["overBudget"], true, "{}", after["view"]);
+    assert_eq!(
+        super::context_of(&mut connection, &saved.id).unwrap(),
+        context
+    );
+}

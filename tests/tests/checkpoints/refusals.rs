@@ -1,0 +1,446 @@
+//! Every refusal of the source's table, and bad input: a clear error each, nothing stored by halves.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tests::{Daemon, Door, Random, call, disk, home, noise};
+
+use super::{create_session, position, save};
+
+const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
+
+/// A refusal with all that it has to say.
+fn is_refusal(refusal: &Value, code: &str, status: u16, what: &str) {
+    assert_eq!(refusal["code"], code, "{what}: {refusal}");
+    assert_eq!(refusal["status"], status, "{what}: {refusal}");
+    for field in ["message", "hint"] {
+        let said = refusal[field].as_str().unwrap_or_default();
+        assert!(said.len() > 10, "{what}: {field}: {refusal}");
+    }
+}
+
+/// What a refused call must leave as it was: the log and the blobs.
+fn stored(daemon: &Daemon, data: &Path) -> (u64, Vec<PathBuf>) {
+    (position(daemon), disk::files(&data.join("blobs")))
+}
+
+/// Checkpoints and sessions that are not there are told apart, at every door, with code, status,
+/// message and hint; `CONTEXT_UNCHANGED` is no error but a status.
+#[test]
+fn what_is_not_there() {
+    let home = home!();
+    let daemon = home.start();
+    create_session(&daemon, "empty");
+    let none = "00000000-0000-4000-8000-000000000000";
+    let load = "workflow_checkpoint_load";
+    let (no_checkpoint, no_session) = (("CHECKPOINT_NOT_FOUND", 404), ("SESSION_NOT_FOUND", 404));
+    let cases = [
+        (load, json!({ "checkpointId": none }), no_checkpoint),
+        (
+            load,
+            json!({"checkpointId": "of-another-kind"}),
+            no_checkpoint,
+        ),
+        (load, json!({"sessionId": "empty"}), no_checkpoint),
+        (load, json!({"sessionId": "absent"}), no_session),
+        (
+            "workflow_checkpoint_save",
+            json!({"sessionId": "absent", "context": {}}),
+            no_session,
+        ),
+        (
+            "workflow_checkpoint_list",
+            json!({"sessionId": "absent"}),
+            no_session,
+        ),
+        (
+            "workflow_mark_critical",
+            json!({"sessionId": "absent", "contextKey": "k"}),
+            no_session,
+        ),
+        (
+            "workflow_checkpoint_delete",
+            json!({ "checkpointId": none }),
+            no_checkpoint,
+        ),
+        (
+            "workflow_checkpoint_fork",
+            json!({ "checkpointId": none }),
+            no_checkpoint,
+        ),
+        (
+            "workflow_checkpoint_diff",
+            json!({"from": none, "to": none}),
+            no_checkpoint,
+        ),
+        (
+            "workflow_context_compress",
+            json!({"checkpointId": none, "maxTokens": 100}),
+            no_checkpoint,
+        ),
+        (
+            "workflow_context_prioritize",
+            json!({"sessionId": "absent"}),
+            no_session,
+        ),
+    ];
+    let before = stored(&daemon, &home.data());
+    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+        for (name, args, (code, status)) in &cases {
+            let what = format!("{door_name}: {name} {args}");
+            match door.call(name, args) {
+                Err(refusal) => is_refusal(&refusal, code, *status, &what),
+                Ok(told) => panic!("{what}: {told:?}"),
+            }
+        }
+    }
+    assert_eq!(stored(&daemon, &home.data()), before);
+}
+
+/// Input that is wrong is refused with `INVALID_INPUT` that names what is wrong, at every door, and
+/// leaves log and blobs as they were: the whole list of what agents get wrong.
+#[test]
+fn bad_input() {
+    let home = home!();
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    create_session(&daemon, "s");
+    let first = save(
+        &mut frames,
+        json!({"sessionId": "s", "context": {"plan": 1}}),
+    )
+    .unwrap();
+    let id = &first.id;
+    let long = "x".repeat(10_000);
+    let (save, load) = ("workflow_checkpoint_save", "workflow_checkpoint_load");
+    let (list, mark) = ("workflow_checkpoint_list", "workflow_mark_critical");
+    let saved_with = |metadata: Value| json!({"context": {}, "metadata": metadata});
+    let cases = vec![
+        (save, json!({}), "`context`"),
+        (save, json!({"context": [1]}), "object"),
+        (save, json!({"context": "text"}), "object"),
+        (save, json!({"context": 7}), "object"),
+        (save, json!({ "context": null }), "object"),
+        (save, json!({"context": {}, "sesionId": "s"}), "`sessionId`"),
+        (save, json!({"context": {}, "colour": 1}), "`colour`"),
+        (save, json!({"context": {}, "sessionId": "a b"}), "' '"),
+        (save, json!({"context": {}, "sessionId": long}), "10000"),
+        (save, json!({"context": {}, "sessionId": ""}), "empty"),
+        (
+            save,
+            json!({"context": {}, "expectedCheckpointId": "a b"}),
+            "' '",
+        ),
+        (save, json!({"context": {}, "force": "perhaps"}), "perhaps"),
+        (save, saved_with(json!([1])), "a list is no object"),
+        (save, saved_with(json!({"name": 7})), "`metadata.name`"),
+        (save, saved_with(json!({"name": ""})), "1 to 256"),
+        (save, saved_with(json!({"tags": 7})), "`metadata.tags`"),
+        (save, saved_with(json!({"tags": [7]})), "`metadata.tags`"),
+        (save, saved_with(json!({"tags": vec!["t"; 65]})), "65"),
+        (
+            save,
+            saved_with(json!({"contextRules": {"k": "VITAL"}})),
+            "VITAL",
+        ),
+        (load, json!({}), "`checkpointId`"),
+        (
+            load,
+            json!({"checkpointId": id, "sessionId": "s"}),
+            "exclude",
+        ),
+        (load, json!({"checkpointId": "a b"}), "' '"),
+        (load, json!({ "checkpointId": long }), "10000"),
+        (load, json!({"checkpointId": id, "asOf": 1}), "`asOf`"),
+        (load, json!({"checkpointId": id, "maxTokens": -1}), ""),
+        (list, json!({"sessionId": "s", "limit": 0}), "1 to 100"),
+        (list, json!({"sessionId": "s", "limit": 101}), "1 to 100"),
+        (list, json!({"sessionId": "s", "limit": "many"}), "many"),
+        (list, json!({"sessionId": "s", "offset": -1}), "-1"),
+        (list, json!({}), "`sessionId`"),
+        (mark, json!({"sessionId": "s"}), "`contextKey`"),
+        (
+            mark,
+            json!({"sessionId": "s", "contextKey": "k".repeat(1025)}),
+            "1025",
+        ),
+        ("workflow_checkpoint_diff", json!({"from": id}), "`to`"),
+        (
+            "workflow_checkpoint_diff",
+            json!({"from": id, "to": id, "limit": 0}),
+            "1 to 10000",
+        ),
+        (
+            "workflow_context_compress",
+            json!({"sessionId": "s"}),
+            "`maxTokens`",
+        ),
+        ("workflow_context_prioritize", json!({}), "exactly one"),
+    ];
+    let before = stored(&daemon, &home.data());
+    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+        for (name, args, says) in &cases {
+            let shown: String = args.to_string().chars().take(90).collect();
+            let what = format!("{door_name}: {name} {shown}");
+            let refusal = door.call(name, args).expect_err(&what);
+            assert_eq!(refusal["code"], "INVALID_INPUT", "{what}: {refusal}");
+            assert_eq!(refusal["status"], 400, "{what}: {refusal}");
+            let said = refusal["message"].as_str().unwrap();
+            assert!(said.contains(says), "{what}: {said}");
+            if *says == "exclude" {
+                is_refusal(&refusal, "INVALID_INPUT", 400, &what);
+            }
+            assert!(said.len() < 600, "{what}: {said}");
+        }
+        let absent = json!({"sessionId": "s", "contextKey": "goal"});
+        let (absent, _) = door.call(mark, &absent).unwrap();
+        assert_eq!(absent["status"], "KEY_NOT_FOUND", "{door_name}");
+        assert!(
+            absent["message"].as_str().unwrap().contains("`plan`"),
+            "{door_name}"
+        );
+    }
+    // Too large for a command line: by frames alone.
+    let huge = json!({"context": {}, "metadata": {"name": "x".repeat(1 << 20)}});
+    let refused = daemon.refusal(save, huge);
+    assert_eq!(refused.code.as_str(), "INVALID_INPUT");
+    assert!(
+        refused.message.contains("65536") && refused.message.len() < 200,
+        "{refused:?}"
+    );
+    assert_eq!(stored(&daemon, &home.data()), before);
+    daemon.verify();
+}
+
+/// JSON that has no one meaning is refused: a key twice, half a surrogate pair, deeper than the
+/// limit; nothing of it is stored.
+#[test]
+fn contexts_without_one_meaning() {
+    let home = home!();
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    let before = stored(&daemon, &home.data());
+    let deep = format!("{{\"a\":{}1{}}}", "[".repeat(128), "]".repeat(128));
+    for (context, says) in [
+        (r#"{"a":1,"a":2}"#, "twice"),
+        (r#"{"a":{"b":1,"\u0062":2}}"#, "twice"),
+        (r#"{"a":"\ud800"}"#, "surrogate"),
+        (r#"{"a":"\udc00\ud800"}"#, "surrogate"),
+        (deep.as_str(), "deeper"),
+        (r#"{"a":NaN}"#, "JSON"),
+        (r#"{"a":01}"#, "JSON"),
+    ] {
+        let refused = super::save_text(&mut frames, format!("{{\"context\":{context}}}"));
+        let refused = refused.expect_err(context);
+        assert_eq!(super::code(&refused), "INVALID_INPUT", "{context:.40}");
+        assert!(
+            refused.to_string().contains(says),
+            "{context:.40}: {refused}"
+        );
+    }
+    assert_eq!(stored(&daemon, &home.data()), before);
+}
+
+/// Numbers and truth values written as texts are taken for what they say, one tag for a list of one,
+/// and a context written into a text for the object it is.
+#[test]
+fn kind_readings() {
+    let home = home!();
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    let args = json!({"context": {"a": 1}, "metadata": {"tags": "one"}});
+    let first = save(&mut frames, args).unwrap();
+    let args = json!({"sessionId": first.session, "context": "{\"a\": 1}", "force": "true"});
+    assert!(save(&mut frames, args).unwrap().is_new());
+    let args = json!({"sessionId": first.session, "limit": "1", "offset": "1", "tags": "one"});
+    assert_eq!(
+        call(&mut frames, "workflow_checkpoint_list", args).unwrap(),
+        json!([])
+    );
+    let args = json!({"sessionId": first.session, "limit": "1", "offset": "1"});
+    let page = call(&mut frames, "workflow_checkpoint_list", args).unwrap();
+    assert_eq!(page[0]["metadata"]["tags"], json!(["one"]), "{page}");
+}
+
+/// A save beyond a limit is refused with what is taken, asked and allowed, each of the three limits
+/// in turn; neither the log nor the blobs have anything of it, and smaller saves go on.
+#[test]
+fn quotas_are_told_with_their_arithmetic() {
+    let home = home!();
+    home.configure(
+        "[checkpoints]\ncheckpoint_bytes_max = 200000\nsession_bytes_max = 300000\n\
+         total_bytes_max = 400000\nclean_percent = 100\nuntouched_days = 30\n",
+    );
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    let mut random = Random::new(1);
+    let mut noise = |bytes: usize| json!({"noise": noise(bytes, &mut random)});
+    create_session(&daemon, "a");
+    create_session(&daemon, "b");
+    // Hexadecimal digits take half their length.
+    let first = save(
+        &mut frames,
+        json!({"sessionId": "a", "context": noise(320_000)}),
+    )
+    .unwrap();
+    let before = stored(&daemon, &home.data());
+    let mut refused = |session: &str, bytes: usize, limit: &str, maximum: u64| {
+        let args = json!({"sessionId": session, "context": noise(bytes)});
+        let body = daemon.refusal("workflow_checkpoint_save", args);
+        let body: Value = serde_json::from_slice(&body.to_json()).unwrap();
+        is_refusal(&body, "STORAGE_QUOTA_EXCEEDED", 413, limit);
+        let details = &body["details"];
+        assert_eq!(details["limit"], limit, "{body}");
+        assert_eq!(details["maximumBytes"], maximum, "{body}");
+        let number = |name: &str| details[name].as_u64().unwrap();
+        let (current, asked) = (number("currentBytes"), number("askedBytes"));
+        assert!(current + asked > maximum, "{body}");
+        for number in [current, asked, maximum] {
+            assert!(
+                body["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains(&number.to_string()),
+                "{body}"
+            );
+        }
+        assert_eq!(stored(&daemon, &home.data()), before, "{limit}");
+        current
+    };
+    assert_eq!(refused("a", 600_000, "checkpoint", 200_000), 0);
+    assert_eq!(
+        refused("a", 320_000, "session", 300_000),
+        first.stored_bytes
+    );
+    let second = save(
+        &mut frames,
+        json!({"sessionId": "b", "context": noise(320_000)}),
+    )
+    .unwrap();
+    let before = stored(&daemon, &home.data());
+    let args = json!({"context": noise(320_000)});
+    let body = daemon.refusal("workflow_checkpoint_save", args);
+    let details = body.details.unwrap();
+    assert_eq!(details["limit"], "total");
+    let taken = first.stored_bytes + second.stored_bytes;
+    assert_eq!(details["currentBytes"], taken);
+    assert_eq!(stored(&daemon, &home.data()), before);
+    let small = save(
+        &mut frames,
+        json!({"sessionId": "b", "context": {"small": 1}}),
+    )
+    .unwrap();
+    assert!(small.is_new());
+    assert!(!small.warnings.is_empty(), "{small:?}");
+    daemon.verify();
+}
+
+/// A stale `expectedCheckpointId` is refused with base, theirs and the keys that changed between
+/// them, at every door; nothing is saved, and a save with the right one is.
+#[test]
+fn conflicts_tell_what_changed() {
+    let home = home!();
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    create_session(&daemon, "s");
+    let save = |frames: &mut _, context: Value| {
+        super::save(frames, json!({"sessionId": "s", "context": context})).unwrap()
+    };
+    let base = save(
+        &mut frames,
+        json!({"same": 1, "gone": 2, "changed": {"deep": 1}}),
+    );
+    let theirs = save(
+        &mut frames,
+        json!({"same": 1, "new": 3, "changed": {"deep": 1.0}}),
+    );
+    let before = stored(&daemon, &home.data());
+    let mine = |expected: &str| {
+        json!({"sessionId": "s", "context": {"mine": noise(200_000, &mut Random::new(1))},
+            "expectedCheckpointId": expected})
+    };
+    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+        if door_name == "client" {
+            // Its argument would be longer than a command line may be.
+            continue;
+        }
+        let refusal = door
+            .call("workflow_checkpoint_save", &mine(&base.id))
+            .unwrap_err();
+        is_refusal(&refusal, "CONFLICT", 409, door_name);
+        let details = &refusal["details"];
+        assert_eq!(details["base"], base.id, "{door_name}: {refusal}");
+        assert_eq!(details["theirs"], theirs.id, "{door_name}: {refusal}");
+        assert_eq!(
+            details["changedKeys"],
+            json!(["changed", "gone", "new"]),
+            "{refusal}"
+        );
+    }
+    assert_eq!(stored(&daemon, &home.data()), before);
+    let unknown = daemon.refusal(
+        "workflow_checkpoint_save",
+        mine("00000000-0000-4000-8000-000000000000"),
+    );
+    assert_eq!(unknown.code.as_str(), "CONFLICT");
+    assert!(super::save(&mut frames, mine(&theirs.id)).unwrap().is_new());
+}
+
+/// While the disk is full saves are refused with `STORAGE_UNAVAILABLE`, loads and lists go on, and
+/// once there is space the same call is saved; nothing half-written stays behind.
+#[test]
+fn a_full_disk() {
+    let mut home = home!();
+    let library = disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let full = home.path().join("full");
+    home.set("LD_PRELOAD", library.to_str().unwrap());
+    home.set("LORE_FAULT_UNDER", home.data().to_str().unwrap());
+    home.set("LORE_FAULT_WHILE", full.to_str().unwrap());
+    home.set("LORE_FAULT_ERRNO", "28");
+    home.configure("[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = 0\n");
+    let daemon = home.start();
+    let mut frames = daemon.connect("");
+    let mut random = Random::new(2);
+    let first = save(
+        &mut frames,
+        json!({"context": {"n": noise(200_000, &mut random)}}),
+    )
+    .unwrap();
+    let wanted = super::context_of(&mut frames, &first.id).unwrap();
+    let small = json!({"sessionId": first.session, "context": {"n": 1}});
+    let large = json!({"sessionId": first.session, "context": {"n": noise(200_000, &mut random)}});
+    std::fs::write(&full, "").unwrap();
+    for args in [&small, &large, &small] {
+        let body = daemon.refusal("workflow_checkpoint_save", args.clone());
+        let body: Value = serde_json::from_slice(&body.to_json()).unwrap();
+        is_refusal(&body, "STORAGE_UNAVAILABLE", 503, "full");
+        assert_eq!(body["retryable"], true, "{body}");
+    }
+    assert_eq!(super::context_of(&mut frames, &first.id).unwrap(), wanted);
+    assert_eq!(
+        super::listed(&mut frames, &first.session),
+        [first.id.as_str()]
+    );
+    std::fs::remove_file(&full).unwrap();
+    let saved = tests::until("a save", std::time::Duration::from_secs(20), || {
+        save(&mut frames, large.clone()).ok()
+    });
+    assert_eq!(
+        super::context_of(&mut frames, &saved.id).unwrap(),
+        large["context"]
+    );
+    // What was refused while the disk was full may have been kept all the same, but never by halves.
+    let ids = super::listed(&mut frames, &first.session);
+    assert_eq!(
+        (ids.first(), ids.last()),
+        (Some(&saved.id), Some(&first.id))
+    );
+    let wanted = [&wanted, &small["context"], &large["context"]];
+    for id in &ids {
+        let context = super::context_of(&mut frames, id).unwrap();
+        assert!(wanted.contains(&&context), "{id}");
+    }
+    let unfinished = disk::files(&home.data().join("blobs").join("new"));
+    assert_eq!(unfinished, Vec::<PathBuf>::new());
+    daemon.verify();
+}

@@ -1,0 +1,175 @@
+//! What checkpoints take on disk: as much as changed, and next to nothing once they are deleted.
+
+use std::time::Duration;
+
+use lore::connection::Connection;
+use serde_json::{Value, json};
+use tests::bench::Context;
+use tests::{Daemon, Random, call, disk, home, until};
+
+use super::{context_of, delete, save, value_of};
+
+const SAVES: usize = 201;
+const CONTEXT_BYTES: usize = 200_000;
+/// Of what all contexts take as they are, at most this part is to be on disk.
+const PART: u64 = 20;
+/// What deleted checkpoints may leave behind for good: their events.
+const EVENTS_BYTES_MAX: u64 = 1 << 20;
+const SETTLE_MAX: Duration = Duration::from_secs(60);
+
+fn compacted(daemon: &Daemon, data: &std::path::Path) -> u64 {
+    daemon.call("compact", json!({}));
+    disk::taken_bytes(data)
+}
+
+/// Saves so many states of a work; the ids and what each should load as.
+fn save_all(connection: &mut Connection, work: &mut Context) -> Vec<(String, Value)> {
+    let mut saved: Vec<(String, Value)> = Vec::new();
+    let mut session = None;
+    for _ in 0..SAVES {
+        let context = value_of(work);
+        let args = match &session {
+            None => json!({ "context": context }),
+            Some(session) => json!({"sessionId": session, "context": context}),
+        };
+        let reply = save(connection, args).unwrap();
+        session = Some(reply.session);
+        saved.push((reply.id, context));
+        work.step();
+    }
+    saved
+}
+
+/// 201 saves of 200 KB, of which about 1 % changes each time, take at most a twentieth of their
+/// 40 MB on disk, everything counted, which is below 2 MiB; every one of them loads equal. With all
+/// but three deleted the disk gets its space back without being asked, the three still load, and
+/// with all of them deleted the store is nearly as small as an empty one.
+#[test]
+fn disk_use_grows_with_what_changed() {
+    let home = home!();
+    home.configure("[engine]\ncompact_freed_bytes_min = 65536\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let empty = compacted(&daemon, &home.data());
+    let mut work = Context::new(7, CONTEXT_BYTES);
+    let saved = save_all(&mut connection, &mut work);
+    let raw: u64 = saved
+        .iter()
+        .map(|(_, context)| context.to_string().len() as u64)
+        .sum();
+    assert!(
+        raw > (SAVES * CONTEXT_BYTES * 9 / 10) as u64,
+        "only {raw} bytes were saved"
+    );
+    let taken = compacted(&daemon, &home.data());
+    println!(
+        "{SAVES} saves of {raw} bytes take {taken} bytes on disk ({empty} of them an empty store's): \
+         1/{}",
+        raw / taken
+    );
+    assert!(taken * PART <= raw, "{taken} of {raw}");
+    assert!(taken < 2 << 20, "{taken}");
+    daemon.stop();
+
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    for (id, context) in &saved {
+        assert!(
+            context_of(&mut connection, id).unwrap() == *context,
+            "{id} is another"
+        );
+    }
+    let kept = [0, SAVES / 2, SAVES - 1];
+    let mut freed = 0;
+    for (at, (id, _)) in saved.iter().enumerate() {
+        if !kept.contains(&at) {
+            freed += delete(&mut connection, id).unwrap();
+        }
+    }
+    let three = until("less on disk by itself", SETTLE_MAX, || {
+        let now = disk::taken_bytes(&home.data());
+        (now < taken - freed / 2).then_some(now)
+    });
+    println!("with three left {three} bytes; {freed} were said to be freed");
+    for at in kept {
+        let (id, context) = &saved[at];
+        assert!(
+            context_of(&mut connection, id).unwrap() == *context,
+            "{id} is another"
+        );
+    }
+    daemon.verify();
+    for at in kept {
+        freed += delete(&mut connection, &saved[at].0).unwrap();
+    }
+    let none = compacted(&daemon, &home.data());
+    println!("with none left {none} bytes; {freed} were said to be freed");
+    assert!(none < empty + EVENTS_BYTES_MAX, "{none} and {empty}");
+    assert!(none < three);
+    let status = call(
+        &mut connection,
+        "workflow_checkpoint_list",
+        json!({"sessionId": first_session(&daemon)}),
+    );
+    assert_eq!(status.unwrap(), json!([]));
+    daemon.verify();
+}
+
+fn first_session(daemon: &Daemon) -> Value {
+    let events = daemon.call("read_events", json!({"from": 1, "limit": 1}));
+    events["events"][0]["session"].clone()
+}
+
+/// What two sessions both save is kept once, whatever the keys are called: the second one adds
+/// nothing, and deleting one's leaves the other's.
+#[test]
+fn sessions_share_what_is_equal() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let work = value_of(&Context::new(8, CONTEXT_BYTES));
+    let first = save(
+        &mut connection,
+        json!({"context": {"mine": work["messages"]}}),
+    )
+    .unwrap();
+    let renamed = json!({"context": {"theirs": work["messages"], "also": work["messages"]}});
+    let second = save(&mut connection, renamed.clone()).unwrap();
+    assert_ne!(first.session, second.session);
+    assert_eq!(second.new_bytes, 0, "{second:?}");
+    assert_eq!(second.stored_bytes, first.stored_bytes, "one value, twice");
+    assert_eq!(delete(&mut connection, &first.id).unwrap(), 0);
+    assert_eq!(
+        context_of(&mut connection, &second.id).unwrap(),
+        renamed["context"]
+    );
+    assert_eq!(
+        delete(&mut connection, &second.id).unwrap(),
+        second.stored_bytes
+    );
+    daemon.verify();
+}
+
+/// A large value is a file, named once, and goes with the last checkpoint that needs it, before
+/// anybody compacts.
+#[test]
+fn a_large_value_goes_with_its_last_use() {
+    let home = home!();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let noise = tests::noise(400_000, &mut Random::new(9));
+    let first = save(&mut connection, json!({"context": {"noise": noise}})).unwrap();
+    let other = json!({"sessionId": first.session, "context": {"noise": noise, "n": 1}});
+    let second = save(&mut connection, other).unwrap();
+    let blobs = home.data().join("blobs");
+    assert_eq!(disk::files(&blobs).len(), 1);
+    delete(&mut connection, &first.id).unwrap();
+    assert!(context_of(&mut connection, &second.id).is_ok());
+    assert_eq!(disk::files(&blobs).len(), 1);
+    let freed = delete(&mut connection, &second.id).unwrap();
+    assert!(freed > 200_000, "{freed}");
+    until("the file to go", SETTLE_MAX, || {
+        disk::files(&blobs).is_empty().then_some(())
+    });
+    daemon.verify();
+}
