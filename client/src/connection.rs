@@ -97,7 +97,8 @@ pub struct Connection {
 
 /// Buffers larger than this are given back after a call.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
-/// Arguments longer than this are sent from where they are, in bytes.
+/// Arguments longer than this are sent from where they are, and replies stay where they came, in
+/// bytes.
 const COPY_BYTES_MAX: usize = 16 << 10;
 
 impl Connection {
@@ -320,6 +321,9 @@ fn receive(
     limit: usize,
 ) -> Result<ServerFrame, Error> {
     match frame::read_frame(stream, buffer, limit) {
+        Ok(true) if buffer.len() > COPY_BYTES_MAX => {
+            Ok(frame::take_server(std::mem::take(buffer))?)
+        }
         Ok(true) => Ok(frame::decode_server(buffer)?),
         Ok(false) => Err(Error::Broken(io::ErrorKind::UnexpectedEof.into())),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {

@@ -50,6 +50,33 @@ fn calls_may_be_answered_out_of_order() {
     daemon.join().unwrap();
 }
 
+/// Arguments of any length arrive as they are, also those that are sent without a copy.
+#[test]
+fn arguments_of_any_length_arrive() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let texts = [0, 100, 16 << 10, (16 << 10) + 1, 3 << 20].map(|length| {
+        let text = "x".repeat(length);
+        json(&format!("\"{text}\""))
+    });
+    let sent = texts.clone();
+    let daemon = thread::spawn(move || {
+        let mut peer = Peer::accept(&listener);
+        for wanted in sent {
+            let (id, name, args) = peer.call().unwrap();
+            assert_eq!(name, "a");
+            assert!(args == wanted, "other arguments came");
+            peer.answer(id, "1");
+        }
+    });
+    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    for args in &texts {
+        assert_eq!(connection.call("a", args).unwrap().json, b"1");
+    }
+    daemon.join().unwrap();
+}
+
 /// A Hello that is not taken gives the daemon's own words.
 #[test]
 fn a_refused_hello_keeps_its_reason() {

@@ -407,3 +407,35 @@ proptest! {
         let _ = frame::decode_server(&bytes);
     }
 }
+
+/// A call whose arguments follow its head is the call that holds them.
+#[test]
+fn a_head_and_its_arguments_are_a_call() {
+    for length in [0, 23, 24, 255, 256, 65_535, 65_536] {
+        let json = vec![b' '; length];
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        frame::encode_call_head(&mut parts, 7, "record_step", &json);
+        parts.extend(&json);
+        frame::encode_call(&mut whole, 7, "record_step", &Args::Json(json));
+        assert_eq!(parts, whole, "{length} bytes");
+    }
+}
+
+/// What stands around a large reply, with the reply in its place, is the answer; and it is read in
+/// place as it is read into a copy.
+#[test]
+fn an_answer_around_its_reply_is_the_answer() {
+    for length in [0, 23, 24, 255, 256, 65_535, 65_536] {
+        for meta in [None, Some(&br#"{"position":1}"#[..])] {
+            let json = vec![b' '; length];
+            let (mut whole, mut around) = (vec![1, 2], vec![1, 2]);
+            frame::encode_answer(&mut whole, 7, &json, meta);
+            let place = frame::encode_answer_around(&mut around, 7, &json, meta);
+            around.splice(place..place, json);
+            assert_eq!(around, whole, "{length} bytes");
+            let body = &whole[6..];
+            let read = frame::decode_server(body).unwrap();
+            assert_eq!(frame::take_server(body.to_vec()).unwrap(), read);
+        }
+    }
+}

@@ -13,11 +13,10 @@ use super::limits::{Budget, Paid, SMALL_BYTES};
 
 /// A large frame is paid for in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
-/// What is left of a frame is read right into its body from so many bytes on, else through the
-/// stream's buffer.
+/// What is left of a frame is read right into its body from so many bytes on, once so many have come
+/// through the stream's buffer.
 const DIRECT_BYTES_MIN: usize = 16 * 1024;
-/// But not before so many bytes of it have come: a claim alone reserves nothing.
-const ARRIVED_BYTES_MIN: usize = 4 * 1024;
+const DIRECT_AFTER_BYTES: usize = 4 * 1024;
 
 /// A whole frame, and the memory it has paid for.
 pub type Frame = (Vec<u8>, Paid);
@@ -94,14 +93,14 @@ impl FrameReader {
         }
     }
 
-    /// How many bytes of a large frame are left, once its beginning has come through the stream's
-    /// buffer and emptied it.
+    /// How many bytes of a large frame are left, once its beginning has come.
     fn left_to_read_directly(&self) -> Option<usize> {
         let left = self.length?.checked_sub(self.body.len())?;
-        (self.body.len() >= ARRIVED_BYTES_MIN && left >= DIRECT_BYTES_MIN).then_some(left)
+        (self.body.len() >= DIRECT_AFTER_BYTES && left >= DIRECT_BYTES_MIN).then_some(left)
     }
 
-    /// Reads a piece of a large frame, at most three times as long as what came before.
+    /// Reads a piece of a large frame. Room is made, and paid for, by what came before: a claimed
+    /// length alone reserves nothing.
     async fn read_directly<R: AsyncBufRead + Unpin>(
         &mut self,
         reader: &mut R,

@@ -10,6 +10,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -74,17 +75,17 @@ impl Door {
         R: AsyncBufRead + Unpin,
         W: AsyncWrite + Unpin,
     {
-        let mut out = Vec::with_capacity(1024);
+        let mut out = Outbox::default();
         let (hello, caller) = match self.greet(uid, reader).await {
             Ok(Some(greeted)) => greeted,
             Ok(None) => return Ok(Next::Closed),
             Err(error) => {
-                frame::encode_error(&mut out, None, &error);
+                frame::encode_error(&mut out.bytes, None, &error);
                 self.flush(writer, &mut out).await?;
                 return Ok(Next::Closed);
             }
         };
-        frame::encode_welcome(&mut out, &self.welcome());
+        frame::encode_welcome(&mut out.bytes, &self.welcome());
         if hello.mcp {
             self.flush(writer, &mut out).await?;
             return Ok(Next::Mcp(caller, hello.bridge));
@@ -140,7 +141,7 @@ impl Door {
         seat: &Seat,
         reader: &mut R,
         writer: &mut W,
-        mut out: Vec<u8>,
+        mut out: Outbox,
     ) -> io::Result<()>
     where
         R: AsyncBufRead + Unpin,
@@ -212,20 +213,20 @@ impl Door {
                             Code::InvalidInput,
                             "a connection has one Hello, and it has been said",
                         );
-                        frame::encode_error(&mut out, None, &error);
+                        frame::encode_error(&mut out.bytes, None, &error);
                         open = false;
                     }
                     // The frame's bounds are known, so what follows it can still be read.
-                    Err(error) => frame::encode_error(&mut out, None, &error.into()),
+                    Err(error) => frame::encode_error(&mut out.bytes, None, &error.into()),
                 },
                 Event::Frame(Err(error)) => {
                     if let Some(error) = self.told(error) {
-                        frame::encode_error(&mut out, None, &error);
+                        frame::encode_error(&mut out.bytes, None, &error);
                     }
                     open = false;
                 }
             }
-            if out.len() >= GATHER_BYTES {
+            if out.is_due() {
                 self.flush(writer, &mut out).await?;
             }
         }
@@ -274,13 +275,13 @@ impl Door {
     async fn flush<W: AsyncWrite + Unpin>(
         &self,
         writer: &mut W,
-        out: &mut Vec<u8>,
+        out: &mut Outbox,
     ) -> io::Result<()> {
-        if out.is_empty() {
+        if out.bytes.is_empty() {
             return Ok(());
         }
-        let written = timeout(self.limits.write(), writer.write_all(out)).await;
-        recycle(out);
+        let written = timeout(self.limits.write(), out.write(writer)).await;
+        out.recycle();
         match written {
             Ok(written) => written,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -288,23 +289,64 @@ impl Door {
     }
 }
 
-/// An answer's buffer is kept for the next one, unless it was unusually large.
-fn recycle(out: &mut Vec<u8>) {
-    out.clear();
-    out.shrink_to(GATHER_BYTES);
+/// What is to be written to a peer: small answers gathered, large replies as they are.
+#[derive(Default)]
+struct Outbox {
+    bytes: Vec<u8>,
+    /// Large replies, each with its place in the bytes.
+    large: Vec<(usize, Box<RawValue>)>,
 }
 
-fn put_answer(out: &mut Vec<u8>, seat: &Seat, finished: Finished) -> usize {
+impl Outbox {
+    fn put(&mut self, id: u64, json: Box<RawValue>, meta: Option<&[u8]>) {
+        let text = json.get().as_bytes();
+        if text.len() < GATHER_BYTES {
+            frame::encode_answer(&mut self.bytes, id, text, meta);
+        } else {
+            let place = frame::encode_answer_around(&mut self.bytes, id, text, meta);
+            self.large.push((place, json));
+        }
+    }
+
+    /// Whether it holds so much that nothing more is waited for.
+    fn is_due(&self) -> bool {
+        self.bytes.len() >= GATHER_BYTES || !self.large.is_empty()
+    }
+
+    async fn write<W: AsyncWrite + Unpin>(&self, writer: &mut W) -> io::Result<()> {
+        let mut from = 0;
+        for (place, json) in &self.large {
+            writer
+                .write_all(self.bytes.get(from..*place).unwrap_or_default())
+                .await?;
+            writer.write_all(json.get().as_bytes()).await?;
+            from = *place;
+        }
+        writer
+            .write_all(self.bytes.get(from..).unwrap_or_default())
+            .await
+    }
+
+    /// The buffer is kept for the next answers, unless it was unusually large.
+    fn recycle(&mut self) {
+        self.large.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(GATHER_BYTES);
+    }
+}
+
+fn put_answer(out: &mut Outbox, seat: &Seat, finished: Finished) -> usize {
     seat.has_finished_a_call();
-    match &finished.answer {
+    match finished.answer {
         Ok(reply) => {
             // A meta is numbers and texts: it encodes.
             let meta = reply.meta.as_ref();
             let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
-            let json = reply.json.get().as_bytes();
-            frame::encode_answer(out, finished.id, json, meta.as_deref());
+            out.put(finished.id, reply.json, meta.as_deref());
         }
-        Err(refusal) => frame::encode_error(out, Some(finished.id), &refusal.to_body()),
+        Err(refusal) => {
+            frame::encode_error(&mut out.bytes, Some(finished.id), &refusal.to_body());
+        }
     }
     finished.bytes
 }

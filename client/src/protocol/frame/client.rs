@@ -2,7 +2,7 @@
 
 use super::super::cbor::{self, Reader};
 use super::super::{Args, PROTOCOL_VERSION, nearest};
-use super::{FrameError, framed, framed_before};
+use super::{FrameError, framed, framed_around};
 
 /// The first frame of a connection: who calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -246,7 +246,7 @@ pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
 
 /// Appends a call whose arguments are JSON, up to these: the caller sends them next, without a copy.
 pub fn encode_call_head(out: &mut Vec<u8>, id: u64, name: &str, json: &[u8]) {
-    framed_before(out, json.len(), |out| {
+    framed_around(out, json.len(), |out| {
         call_head(out, id, name);
         cbor::put_bytes_head(out, json.len());
     });

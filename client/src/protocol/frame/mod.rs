@@ -15,8 +15,8 @@ pub use client::{ClientFrame, Hello, decode_client, decode_hello};
 pub use client::{encode_call, encode_call_head, encode_cancel, encode_hello};
 pub use error::FrameError;
 pub use length::{frame_length, read_frame};
-pub use server::{Limits, ServerFrame, Welcome, decode_server};
-pub use server::{encode_answer, encode_error, encode_item, encode_welcome};
+pub use server::{Limits, ServerFrame, Welcome, decode_server, take_server};
+pub use server::{encode_answer, encode_answer_around, encode_error, encode_item, encode_welcome};
 
 /// The largest frame, in bytes, without its length.
 pub const FRAME_BYTES_MAX: usize = 64 << 20;
@@ -38,15 +38,15 @@ pub const ENVELOPE_DEPTH_MAX: usize = 64;
 
 /// Appends a frame: room for the length, the body, then the length itself.
 fn framed(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
-    framed_before(out, 0, body);
+    framed_around(out, 0, body);
 }
 
-/// The same of a frame whose last bytes, so many, follow elsewhere.
-fn framed_before(out: &mut Vec<u8>, follow: usize, body: impl FnOnce(&mut Vec<u8>)) {
+/// The same of a frame of which so many bytes are sent from elsewhere.
+fn framed_around(out: &mut Vec<u8>, elsewhere: usize, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     body(out);
-    let length = out.len() - start - 4 + follow;
+    let length = out.len() - start - 4 + elsewhere;
     // A body over 4 GiB does not exist: bodies are bounded by FRAME_BYTES_MAX long before.
     let length = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
     if let Some(prefix) = out.get_mut(start..start + 4) {

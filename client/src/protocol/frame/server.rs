@@ -1,10 +1,12 @@
 //! Frames that the daemon sends: its Welcome, answers, stream items and errors.
 
+use std::ops::Range;
+
 use super::super::cbor::{self, Reader};
 use super::super::{ErrorBody, Reply};
 use super::{
     BYTES_IN_FLIGHT_MAX, CALLS_IN_FLIGHT_MAX, ENVELOPE_DEPTH_MAX, FRAME_BYTES_MAX, FrameError,
-    HELLO_MS_MAX, framed,
+    HELLO_MS_MAX, framed, framed_around,
 };
 
 /// What the daemon allows on one connection.
@@ -76,41 +78,85 @@ pub enum ServerFrame {
 /// # Errors
 /// When the bytes are none of [`ServerFrame`].
 pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
+    Ok(match parse(body)? {
+        Parsed::Answer { id, json, meta } => answer(id, body.get(json).map(<[u8]>::to_vec), meta),
+        Parsed::Other(frame) => frame,
+    })
+}
+
+/// The same, in the memory of the frame: a large reply is not copied.
+///
+/// # Errors
+/// As [`decode_server`].
+pub fn take_server(mut body: Vec<u8>) -> Result<ServerFrame, FrameError> {
+    Ok(match parse(&body)? {
+        Parsed::Answer { id, json, meta } => {
+            body.truncate(json.end);
+            body.drain(..json.start);
+            answer(id, Some(body), meta)
+        }
+        Parsed::Other(frame) => frame,
+    })
+}
+
+/// A frame, the reply of an answer by its place.
+enum Parsed {
+    Answer {
+        id: u64,
+        json: Range<usize>,
+        meta: Option<Vec<u8>>,
+    },
+    Other(ServerFrame),
+}
+
+fn answer(id: u64, json: Option<Vec<u8>>, meta: Option<Vec<u8>>) -> ServerFrame {
+    let json = json.unwrap_or_default();
+    ServerFrame::Answer {
+        id,
+        outcome: Ok(Reply { json, meta }),
+    }
+}
+
+fn parse(body: &[u8]) -> Result<Parsed, FrameError> {
     let mut reader = Reader::new(body);
     let (mut id, mut ok, mut meta, mut error, mut item) = (None, None, None, None, None);
     let mut welcome = PartialWelcome::default();
     for _ in 0..reader.map()? {
         match reader.text()?.ok_or(FrameError::NotAMap)? {
             "id" => id = Some(unsigned(&mut reader, "id")?),
-            "ok" => ok = Some(json(&mut reader, "ok")?),
+            "ok" => {
+                let length = json(&mut reader, "ok")?.len();
+                let end = body.len() - reader.left();
+                ok = Some(end - length..end);
+            }
             "meta" => meta = Some(json(&mut reader, "meta")?),
             "error" => error = Some(ErrorBody::from_json(json(&mut reader, "error")?)),
             "item" => item = Some(json(&mut reader, "item")?),
             name => welcome.field(&mut reader, name)?,
         }
     }
-    match (id, ok, error, item) {
-        (Some(id), Some(ok), None, None) => Ok(ServerFrame::Answer {
-            id,
-            outcome: Ok(Reply {
-                json: ok.to_vec(),
-                meta: meta.map(<[u8]>::to_vec),
-            }),
-        }),
-        (Some(id), None, Some(error), None) => Ok(ServerFrame::Answer {
+    let frame = match (id, ok, error, item) {
+        (Some(id), Some(json), None, None) => {
+            let meta = meta.map(<[u8]>::to_vec);
+            return Ok(Parsed::Answer { id, json, meta });
+        }
+        (Some(id), None, Some(error), None) => ServerFrame::Answer {
             id,
             outcome: Err(error),
-        }),
-        (Some(id), None, None, Some(item)) => Ok(ServerFrame::Item {
+        },
+        (Some(id), None, None, Some(item)) => ServerFrame::Item {
             id,
             item: item.to_vec(),
-        }),
-        (None, None, Some(error), None) => Ok(ServerFrame::Fault(error)),
-        (None, None, None, None) => welcome.whole().map(ServerFrame::Welcome),
-        _ => Err(FrameError::Unexpected(
-            "neither a Welcome, an answer, an item nor an error",
-        )),
-    }
+        },
+        (None, None, Some(error), None) => ServerFrame::Fault(error),
+        (None, None, None, None) => ServerFrame::Welcome(welcome.whole()?),
+        _ => {
+            return Err(FrameError::Unexpected(
+                "neither a Welcome, an answer, an item nor an error",
+            ));
+        }
+    };
+    Ok(Parsed::Other(frame))
 }
 
 /// The fields of a Welcome as they come in.
@@ -221,16 +267,38 @@ pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]
     // 48 bytes hold everything around the reply, so a large one is copied once.
     out.reserve(json.len() + meta.map_or(0, <[u8]>::len) + 48);
     framed(out, |out| {
-        cbor::put_map(out, 2 + usize::from(meta.is_some()));
-        cbor::put_text(out, "id");
-        cbor::put_unsigned(out, id);
-        cbor::put_text(out, "ok");
-        cbor::put_bytes(out, json);
-        if let Some(meta) = meta {
-            cbor::put_text(out, "meta");
-            cbor::put_bytes(out, meta);
-        }
+        answer_head(out, id, json.len(), meta.is_some());
+        out.extend_from_slice(json);
+        answer_tail(out, meta);
     });
+}
+
+/// Appends what stands around the reply of an answer; where in it the reply belongs, which the
+/// caller sends without a copy.
+#[must_use]
+pub fn encode_answer_around(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]>) -> usize {
+    let mut place = out.len();
+    framed_around(out, json.len(), |out| {
+        answer_head(out, id, json.len(), meta.is_some());
+        place = out.len();
+        answer_tail(out, meta);
+    });
+    place
+}
+
+fn answer_head(out: &mut Vec<u8>, id: u64, json_bytes: usize, has_meta: bool) {
+    cbor::put_map(out, 2 + usize::from(has_meta));
+    cbor::put_text(out, "id");
+    cbor::put_unsigned(out, id);
+    cbor::put_text(out, "ok");
+    cbor::put_bytes_head(out, json_bytes);
+}
+
+fn answer_tail(out: &mut Vec<u8>, meta: Option<&[u8]>) {
+    if let Some(meta) = meta {
+        cbor::put_text(out, "meta");
+        cbor::put_bytes(out, meta);
+    }
 }
 
 /// Appends an error: the end of a call, or without an id of the connection.
