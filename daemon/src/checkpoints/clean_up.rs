@@ -35,7 +35,7 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
     }
     let cx = Arc::clone(cx);
     drop(tokio::spawn(async move {
-        match run(&cx).await {
+        match run(&cx, 0).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "checkpoints of untouched sessions were deleted"),
             Err(refusal) => tracing::warn!(%refusal, "checkpoints were not cleaned up"),
@@ -47,11 +47,12 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Cleans up until no more is due or nothing is left that may go; how many checkpoints went.
+/// Cleans up until no more is due, also with so many more bytes, or nothing is left that may go; how
+/// many checkpoints went.
 ///
 /// # Errors
 /// When the state cannot be read or nothing be written.
-pub async fn run(cx: &Arc<Context>) -> Result<u64, Refusal> {
+pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
     let room = Room::of(cx)?;
     let shared = Arc::clone(cx);
     let untouched = blocking(move || untouched(&shared)).await?;
@@ -59,7 +60,8 @@ pub async fn run(cx: &Arc<Context>) -> Result<u64, Refusal> {
     for (_, session) in untouched {
         let published = cx.read(None).await?;
         let totals = uses::totals(&published.snapshot)?;
-        if !room.limits.is_clean_up_due(totals.bytes) {
+        let wanted = totals.bytes.saturating_add(more_bytes);
+        if !room.limits.is_clean_up_due(wanted) {
             break;
         }
         let candidates = unnamed(&published.snapshot, &session)?;

@@ -98,6 +98,14 @@ impl Limits {
         Ok(())
     }
 
+    /// The bytes asked for, when a refusal says that all checkpoints together take too much.
+    #[must_use]
+    pub fn asked_of_all(refusal: &Refusal) -> Option<u64> {
+        let details = refusal.details.as_deref()?;
+        let is_total = details.get("limit")?.as_str() == Some("total");
+        details.get("askedBytes")?.as_u64().filter(|_| is_total)
+    }
+
     /// A session is full of checkpoints that never go by themselves.
     #[must_use]
     pub fn too_many(&self, session: &str, count: u64) -> Refusal {
@@ -189,6 +197,8 @@ mod tests {
                 "limit": limit, "currentBytes": current, "askedBytes": asked, "maximumBytes": maximum,
             });
             assert_eq!(refused.details.as_deref(), Some(&wanted));
+            let asked_of_all = (limit == "total").then_some(asked);
+            assert_eq!(Limits::asked_of_all(&refused), asked_of_all);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lore::protocol::Code;
 use serde_json::{Value, json};
 use tests::{Random, home, noise, until};
 
@@ -138,6 +139,37 @@ fn warnings_come_at_four_fifths() {
     let status = daemon.call("status", json!({}));
     let warnings = status["warnings"].to_string();
     assert!(warnings.contains("of 1000000 bytes"), "{warnings}");
+}
+
+/// A save for which there is no space has it made by sessions that nobody has touched, before it is
+/// refused.
+#[test]
+fn a_save_has_room_made() {
+    let home = home!();
+    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\nuntouched_days = 0\n");
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let mut random = Random::new(13);
+    create_session(&daemon, "old");
+    create_session(&daemon, "new");
+    let mut save_noise = |session: &str, bytes: usize, name: Option<&str>| {
+        let metadata = name.map_or(json!({}), |name| json!({ "name": name }));
+        let context = json!({"noise": noise(bytes, &mut random)});
+        let args = json!({"sessionId": session, "context": context, "metadata": metadata});
+        save(&mut connection, args)
+    };
+    save_noise("old", 400_000, None).unwrap();
+    let named = save_noise("old", 400_000, Some("named")).unwrap();
+    save_noise("old", 400_000, None).unwrap();
+    let new = save_noise("new", 1_000_000, Some("large")).unwrap();
+    let refused = save_noise("new", 1_000_000, None).unwrap_err();
+    assert_eq!(refused.to_body().code, Code::StorageQuotaExceeded);
+    let mut reader = daemon.connect("");
+    assert_eq!(listed(&mut reader, "old"), std::slice::from_ref(&named.id));
+    for id in [&named.id, &new.id] {
+        assert!(super::context_of(&mut reader, id).is_ok());
+    }
+    daemon.verify();
 }
 
 /// At nine tenths of all space, sessions that nobody has touched for the time that is set give up

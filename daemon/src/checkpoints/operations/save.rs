@@ -11,6 +11,7 @@ use super::views;
 use super::{Found, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
 use crate::checkpoints::command::{Instead, Report, SaveCheckpoint};
 use crate::checkpoints::event::{CheckpointKey, CheckpointSaved, manifest_of};
+use crate::checkpoints::limits::Limits;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare::{self, Packing};
 use crate::checkpoints::room::Room;
@@ -132,6 +133,7 @@ impl Saving {
         }
         let saving = Arc::new(self);
         let mut attempt = 0;
+        let mut has_made_room = false;
         loop {
             attempt += 1;
             let state = State::live(&cx, None).await?;
@@ -141,7 +143,10 @@ impl Saving {
             }
             let command = match saving.prepare(&cx, &caller, state, attempt).await {
                 Ok(command) => command,
-                Err(refusal) => return Err(saving.told(&cx, refusal).await),
+                Err(refusal) => {
+                    saving.refused(&cx, refusal, &mut has_made_room).await?;
+                    continue;
+                }
             };
             let report = command.report.clone();
             let bytes = command.bytes();
@@ -157,9 +162,25 @@ impl Saving {
                     return saving.skipped(&cx, &session, &row).await;
                 }
                 (Err(_), Some(Instead::Stale)) if attempt <= ATTEMPTS_MAX => {}
-                (Err(refusal), _) => return Err(saving.told(&cx, refusal).await),
+                (Err(refusal), _) => saving.refused(&cx, refusal, &mut has_made_room).await?,
             }
         }
+    }
+
+    /// After a refusal: goes on when it was for want of space and some could be made, once.
+    async fn refused(
+        &self,
+        cx: &Arc<Context>,
+        refusal: Refusal,
+        has_made_room: &mut bool,
+    ) -> Result<(), Refusal> {
+        if !std::mem::replace(has_made_room, true)
+            && let Some(asked) = Limits::asked_of_all(&refusal)
+            && clean_up::run(cx, asked).await? > 0
+        {
+            return Ok(());
+        }
+        Err(self.told(cx, refusal).await)
     }
 
     /// The session's latest checkpoint, when it holds this context and stands for it.
