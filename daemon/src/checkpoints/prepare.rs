@@ -148,8 +148,10 @@ impl Packing<'_> {
             };
             let is_there = !seen.insert(hash)
                 || (!self.is_self_contained && objects::is_kept(self.rows, &hash)?);
-            let piece = if is_there {
+            let piece = if is_there && !self.is_damaged(content, &hash, last) {
                 self.shared(content, hash, last.part())?
+            } else if is_there {
+                self.repair(content, hash)
             } else {
                 let delta = match last {
                     Last::Unknown(Some(part)) => self.delta(content.text.as_bytes(), part),
@@ -161,6 +163,23 @@ impl Packing<'_> {
             pieces.push(piece);
         }
         Ok(pieces)
+    }
+
+    /// Whether the object that a piece would share cannot be read. What is in memory was read or
+    /// written lately; anything else is read now, once.
+    fn is_damaged(&self, content: &Content<'_>, hash: &Hash, last: Last<'_>) -> bool {
+        let is_known = matches!(last, Last::Same(_)) || self.values.known(hash).is_some();
+        let value = || self.values.get(hash);
+        !is_known && !value().is_ok_and(|value| *value == content.text.as_bytes())
+    }
+
+    /// A piece that is kept whole in place of a damaged object.
+    fn repair(&self, content: &Content<'_>, hash: Hash) -> Piece {
+        let mut piece = self.fresh(content, hash, None);
+        if let Some(packed) = &mut piece.packed {
+            packed.is_repair = true;
+        }
+        piece
     }
 
     /// What the previous checkpoint has in place of a piece.
@@ -218,7 +237,11 @@ impl Packing<'_> {
             hash,
             chain: chain::extend(link, base),
             since,
-            packed: Some(Packed { object, blob: None }),
+            packed: Some(Packed {
+                object,
+                is_repair: false,
+                blob: None,
+            }),
         }
     }
 
@@ -231,7 +254,10 @@ impl Packing<'_> {
             if let Place::Inline(bytes) = &packed.object.place
                 && bytes.len() > INLINE_BYTES_MAX
             {
-                let blob = self.blobs.put(bytes)?;
+                let blob = match packed.is_repair {
+                    true => self.blobs.replace(bytes)?,
+                    false => self.blobs.put(bytes)?,
+                };
                 packed.object.place = Place::Blob(blob.reference());
                 packed.blob = Some(blob);
             }

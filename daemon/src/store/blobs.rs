@@ -123,6 +123,18 @@ impl Blobs {
     /// # Errors
     /// [`Error::File`] when the disk refuses; nothing half-written keeps the name.
     pub fn put(&self, content: &[u8]) -> Result<PendingBlob, Error> {
+        self.keep(content, false)
+    }
+
+    /// The same, also where there is a file that is damaged.
+    ///
+    /// # Errors
+    /// As [`Self::put`].
+    pub fn replace(&self, content: &[u8]) -> Result<PendingBlob, Error> {
+        self.keep(content, true)
+    }
+
+    fn keep(&self, content: &[u8], is_anew: bool) -> Result<PendingBlob, Error> {
         let blob = BlobRef::of(content);
         *lock(&self.pending).entry(blob.hash).or_default() += 1;
         let pending = PendingBlob {
@@ -131,7 +143,7 @@ impl Blobs {
         };
         let path = self.path(&blob);
         let shard = path.parent().unwrap_or(&self.dir).to_path_buf();
-        if !path.exists() {
+        if is_anew || !path.exists() {
             self.write(content, &shard, &path)?;
         }
         // Also for a blob found there: the daemon that renamed it may have died before syncing.

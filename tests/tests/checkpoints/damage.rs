@@ -114,6 +114,42 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
     daemon.verify();
 }
 
+/// Saving again what was damaged mends it, unchanged or with a change elsewhere, for every checkpoint
+/// that shares it; afterwards all is proved, and nothing is left over.
+#[test]
+fn a_save_mends_what_it_finds_damaged() {
+    for is_changed in [false, true] {
+        let home = home!();
+        let daemon = home.start();
+        let mut connection = daemon.connect("");
+        let mut context = json!({"n": 1, "large": noise(300_000, &mut Random::new(5))});
+        let first = save(&mut connection, json!({"context": context})).unwrap();
+        daemon.stop();
+        let blobs = disk::files(&home.data().join("blobs"));
+        assert_eq!(blobs.len(), 1);
+        flip(&blobs[0]);
+        let daemon = home.start();
+        let mut connection = daemon.connect("");
+        let before = context.clone();
+        if is_changed {
+            context["n"] = json!(2);
+        }
+        let args = json!({"sessionId": first.session, "context": context});
+        let second = save(&mut connection, args).unwrap();
+        assert_ne!(second.id, first.id, "the damaged one stands for nothing");
+        daemon.stop();
+        let daemon = home.start();
+        let mut connection = daemon.connect("");
+        assert_eq!(context_of(&mut connection, &first.id).unwrap(), before);
+        assert_eq!(context_of(&mut connection, &second.id).unwrap(), context);
+        daemon.verify();
+        for id in [&first.id, &second.id] {
+            super::delete(&mut connection, id).unwrap();
+        }
+        daemon.verify();
+    }
+}
+
 /// A damaged checkpoint can be deleted, and its session goes on.
 #[test]
 fn a_damaged_checkpoint_can_be_deleted() {

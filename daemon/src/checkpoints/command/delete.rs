@@ -1,6 +1,5 @@
 //! Deletions: asked for, or made by a clean-up.
 
-use super::objects_of;
 use super::{Instead, Report, decided_twice, gone, holders, let_go, not_found, nothing_recorded};
 use crate::checkpoints::event::{Cause, CheckpointKey, CheckpointsDeleted};
 use crate::checkpoints::view;
@@ -46,11 +45,8 @@ impl Command for DeleteCheckpoints {
             self.report.told().instead = Some(Instead::Stale);
             return Err(nothing_recorded());
         }
-        let gone = rows
-            .iter()
-            .map(|row| gone(on, row))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.let_go = objects_of(&gone);
+        let (gone, objects) = gone(on, &rows)?;
+        self.let_go = objects;
         let deleted = CheckpointsDeleted {
             gone,
             cause: self.cause,

@@ -82,21 +82,20 @@ fn holders(rows: &dyn Rows, session: &str) -> Result<BTreeSet<u64>, Error> {
     Ok(keys.into_iter().map(|(_, at)| at.0).collect())
 }
 
-fn gone(on: &Decide<'_>, row: &CheckpointRow) -> Result<Gone, Error> {
-    let manifest = manifest_of(&*on.event(row.record, row.position)?)?;
-    let objects = manifest
-        .parts
-        .iter()
-        .map(|part| ByteArray::new(part.hash().0));
-    Ok(Gone {
-        checkpoint: row.checkpoint,
-        objects: objects.collect(),
-    })
-}
-
-fn objects_of(gone: &[Gone]) -> Vec<Hash> {
-    let objects = gone.iter().flat_map(|gone| &gone.objects);
-    objects.map(|object| Hash(object.into_array())).collect()
+/// Checkpoints that go, as their event tells them, and every object that may go with them.
+fn gone(on: &Decide<'_>, rows: &[CheckpointRow]) -> Result<(Vec<Gone>, Vec<Hash>), Error> {
+    let (mut all, mut objects) = (Vec::new(), Vec::new());
+    for row in rows {
+        let manifest = manifest_of(&*on.event(row.record, row.position)?)?;
+        let values = manifest.parts.iter().map(|part| part.hash());
+        all.push(Gone {
+            checkpoint: row.checkpoint,
+            objects: values.map(|hash| ByteArray::new(hash.0)).collect(),
+        });
+        let links = manifest.parts.iter().flat_map(|part| &part.chain);
+        objects.extend(links.map(|link| link.hash));
+    }
+    Ok((all, objects))
 }
 
 /// Lets those of the objects go that nothing uses any more, and then their bases.

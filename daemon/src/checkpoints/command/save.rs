@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use serde_bytes::ByteArray;
 
+use super::nothing_recorded;
 use super::{Instead, Report, decided_twice, empty_body, gone, holders, let_go, marked};
-use super::{nothing_recorded, objects_of};
 use crate::checkpoints::event::{
     Cause, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone, KeyMarked, Link, Part,
 };
@@ -16,7 +16,7 @@ use crate::checkpoints::uses;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::objects::{self, Object};
+use crate::log::objects::{self, Object, Place};
 use crate::log::{Body, Hash, NewEvent, codec};
 use crate::sessions::{Choice, Chosen};
 use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
@@ -39,6 +39,8 @@ pub struct Piece {
 pub struct Packed {
     /// The object.
     pub object: Object,
+    /// It takes the place of a damaged one of the same value.
+    pub is_repair: bool,
     /// Held: no sweep takes its blob before the event is published.
     pub blob: Option<PendingBlob>,
 }
@@ -127,9 +129,12 @@ impl Command for SaveCheckpoint {
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
         let_go(rows, &self.let_go, &self.report)?;
         for piece in &self.pieces {
-            if let Some(packed) = &piece.packed
-                && !objects::is_kept(rows, &piece.hash)?
-            {
+            let Some(packed) = &piece.packed else {
+                continue;
+            };
+            if packed.is_repair {
+                self.take_place(rows, &piece.hash, &packed.object)?;
+            } else if !objects::is_kept(rows, &piece.hash)? {
                 objects::put(rows, &piece.hash, &packed.object);
             }
         }
@@ -141,6 +146,18 @@ impl Command for SaveCheckpoint {
 type Unplaced = (&'static str, Vec<u8>, Body);
 
 impl SaveCheckpoint {
+    /// Keeps an object in place of a damaged one, if it is still in use.
+    fn take_place(&self, rows: &mut dyn RowsMut, hash: &Hash, with: &Object) -> Result<(), Error> {
+        let before = objects::remove(rows, hash)?;
+        objects::put(rows, hash, with);
+        if let Some(Place::Blob(blob)) = before.map(|object| object.place)
+            && with.place != Place::Blob(blob)
+        {
+            self.report.told().freed_blobs.push(blob);
+        }
+        Ok(())
+    }
+
     /// About how much it holds while it waits, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -291,11 +308,8 @@ impl SaveCheckpoint {
         if surplus > 0 {
             return Err(self.limits.too_many(session, count));
         }
-        let gone = rows
-            .iter()
-            .map(|row| gone(on, row))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.let_go = objects_of(&gone);
+        let (gone, objects) = gone(on, &rows)?;
+        self.let_go = objects;
         Ok(gone)
     }
 }

@@ -204,11 +204,13 @@ impl Saving {
         let (saving, cx, state) = (Arc::clone(self), Arc::clone(cx), Arc::clone(state));
         let compare = move || {
             let values = Values::of(&cx, &*state);
-            let is_same = saving.context.is(&row.hash, &values);
-            if is_same {
-                values.note_context(row.hash, &saving.context.canonical);
+            if !saving.context.is(&row.hash, &values) {
+                return Ok(None);
             }
-            Ok(is_same.then_some((session, row)))
+            // One that cannot be read stands for nothing: then the save mends it.
+            let found = Found::at(&state.log(), session.clone(), row.clone())?;
+            let is_good = values.context(&found.manifest).is_ok();
+            Ok(is_good.then_some((session, row)))
         };
         off_loop(self.bytes > READ_INLINE_BYTES_MAX, compare).await
     }
@@ -254,6 +256,7 @@ impl Saving {
             }
             None => None,
         };
+        let latest_hash = previous.as_ref().map(CheckpointSaved::context_hash);
         let values = Values::of(cx, state);
         let packing = Packing {
             rows: state,
@@ -273,7 +276,8 @@ impl Saving {
             keys: self.context.keys(),
             pieces,
             is_kept: self.metadata.is_kept(),
-            is_forced: self.is_forced,
+            // Equal to the latest and yet not unchanged: that one is damaged.
+            is_forced: self.is_forced || latest_hash == Some(hash),
             expected: self.expected,
             fork: None,
             body: Some(Body::new(body, clock.random())),

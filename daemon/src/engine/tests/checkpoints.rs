@@ -105,7 +105,11 @@ pub(crate) fn piece(key: usize, content: u8, is_delta: bool) -> Piece {
         hash: hash_of(content),
         chain,
         since: 0,
-        packed: Some(Packed { object, blob: None }),
+        packed: Some(Packed {
+            object,
+            is_repair: false,
+            blob: None,
+        }),
     }
 }
 
