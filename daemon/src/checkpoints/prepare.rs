@@ -117,8 +117,8 @@ pub struct Packing<'p> {
 }
 
 impl Packing<'_> {
-    /// The pieces of a context, those packed that are not there yet, all in memory; against what the previous
-    /// checkpoint has under the same key, where that is shorter.
+    /// The pieces of a context, all in memory: those are packed that are not there yet, against what
+    /// the previous checkpoint has under the same key, where that is shorter.
     ///
     /// # Errors
     /// [`Error`] when a row cannot be read.

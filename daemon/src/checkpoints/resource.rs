@@ -10,7 +10,7 @@ use super::view;
 use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry, Kind, Page, Resource};
-use crate::sessions;
+use crate::sessions::Wish;
 use crate::state::State;
 use crate::store::Direction;
 
@@ -37,10 +37,7 @@ impl Resource for Checkpoint {
         _cursor: Option<String>,
     ) -> Result<Page, Refusal> {
         let state = State::live(&cx, None).await?;
-        let wish = sessions::Wish {
-            session: caller.session.clone(),
-            project: caller.project.clone(),
-        };
+        let wish = Wish::of(&caller, None);
         // A caller without a session has no checkpoints to be offered.
         let Ok(session) = wish.find(&state, &caller.actor, cx.engine.clock().now()) else {
             return Ok(Page::default());

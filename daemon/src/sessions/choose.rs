@@ -8,6 +8,7 @@ use crate::clock::{Clock, Micros};
 use crate::engine::Decide;
 use crate::error::{Code, Refusal};
 use crate::log::{Actor, Body, Header, NewEvent};
+use crate::operation::Caller;
 use crate::store::{Error, Rows};
 
 /// A caller's last session counts as its current one for this long: 24 h.
@@ -165,6 +166,17 @@ impl Choice {
 }
 
 impl Wish {
+    /// What a caller wishes: the session named in the call, or else by its connection.
+    #[must_use]
+    pub fn of(caller: &Caller, named: Option<&SessionId>) -> Self {
+        Self {
+            session: named
+                .map(|session| session.as_str().to_owned())
+                .or_else(|| caller.session.clone()),
+            project: caller.project.clone(),
+        }
+    }
+
     /// The session that a read is about.
     ///
     /// # Errors

@@ -9,7 +9,8 @@ pub use load::*;
 pub use rank::*;
 pub use save::*;
 
-/// The metadata of a checkpoint as its schema shows it: more is allowed.
+/// The metadata of a checkpoint as its schema shows it: more is allowed. Nothing is ever read into
+/// it, so to the compiler its fields are dead.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[allow(dead_code)]

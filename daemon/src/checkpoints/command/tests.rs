@@ -252,6 +252,38 @@ fn a_deletion_frees_what_nothing_else_uses() {
     assert_eq!(left(&bench), [key(3)]);
 }
 
+/// A damaged delta is replaced by its whole value, for every checkpoint that holds it; deleting them
+/// leaves neither it nor its old base over.
+#[test]
+fn a_mended_delta_leaves_no_base_over() {
+    let mut bench = given(&[0]);
+    let delta = SaveCheckpoint {
+        pieces: vec![content_piece(0, 1, true)],
+        ..saving(2, 1)
+    };
+    bench.one(Ask::new(delta)).unwrap();
+    let base_of = |bench: &Bench| {
+        let object = objects::get(&bench.rows, &Hash::of(&[1])).unwrap();
+        object.unwrap().base()
+    };
+    assert_eq!(base_of(&bench), Some(Hash::of(&[0])));
+    let mut mended = content_piece(0, 1, false);
+    mended.packed.as_mut().unwrap().is_repair = true;
+    let again = SaveCheckpoint {
+        pieces: vec![mended],
+        is_forced: true,
+        ..saving(3, 1)
+    };
+    bench.one(Ask::new(again)).unwrap();
+    assert_eq!(base_of(&bench), None);
+    bench
+        .one(Ask::new(deleting(&[1, 2], Cause::Asked)))
+        .unwrap();
+    assert_eq!(base_of(&bench), None, "the third one holds it");
+    bench.one(Ask::new(deleting(&[3], Cause::Asked))).unwrap();
+    assert_eq!(bench.rows.len(OBJECTS), 0);
+}
+
 /// When the newest holder of a critical key is deleted, the next one takes its place, if it is
 /// still there.
 #[test]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use lore::protocol::Meta;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 
-use super::{Found, limit_warnings, meta_of_read, session_named};
+use super::{Found, limit_warnings, meta_of_read};
 use crate::checkpoints::command::{MarkKey, empty_body};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::Wish;
 use crate::state::State;
 
 /// Keys told when one is not there.
@@ -40,7 +41,8 @@ impl Op for MarkCritical {
         check(&args.context_key)?;
         let state = State::live(&cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = session_named(&state, &caller, args.session_id.as_ref(), now)?;
+        let wish = Wish::of(&caller, args.session_id.as_ref());
+        let session = wish.find(&state, &caller.actor, now)?;
         let marks = view::critical_keys(&state, &session)?;
         let is_marked = marks.iter().any(|(key, _)| *key == args.context_key);
         let key = args.context_key;

@@ -24,8 +24,7 @@ use super::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::log::{index, objects};
-use crate::operation::{Caller, Context, Operation};
-use crate::sessions;
+use crate::operation::{Context, Operation};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -49,22 +48,6 @@ fn checkpoint_id(key: &CheckpointKey) -> Result<CheckpointId, Refusal> {
 
 fn session_id(session: &str) -> Result<SessionId, Refusal> {
     SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
-}
-
-/// The session that a read names, which has to be there.
-fn session_named(
-    rows: &dyn Rows,
-    caller: &Caller,
-    session: Option<&SessionId>,
-    now: u64,
-) -> Result<String, Refusal> {
-    let wish = sessions::Wish {
-        session: session
-            .map(|session| session.as_str().to_owned())
-            .or_else(|| caller.session.clone()),
-        project: caller.project.clone(),
-    };
-    wish.find(rows, &caller.actor, now)
 }
 
 /// What is said beside the reply of a read.

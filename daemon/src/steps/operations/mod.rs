@@ -42,20 +42,11 @@ struct Read {
     session: String,
 }
 
-fn wish(caller: &Caller, session: Option<&SessionId>) -> Wish {
-    Wish {
-        session: session
-            .map(|session| session.as_str().to_owned())
-            .or_else(|| caller.session.clone()),
-        project: caller.project.clone(),
-    }
-}
-
 impl Reading {
     async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
         let caller = caller.acting_as(self.agent.as_deref())?;
         let state = State::live(&cx, self.at_least).await?;
-        let wish = wish(&caller, self.session.as_ref());
+        let wish = Wish::of(&caller, self.session.as_ref());
         let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
         let Some(as_of) = self.as_of else {
             return Ok(Read { cx, state, session });

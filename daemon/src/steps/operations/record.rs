@@ -6,12 +6,12 @@ use std::sync::Arc;
 use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
 use serde_json::{Map, Value};
 
-use super::{blocking, told, wish};
+use super::{blocking, told};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
 use crate::operation::{Access, Caller, Context, Op};
-use crate::sessions::{Choice, session_of};
+use crate::sessions::{Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
 use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_fact};
@@ -48,7 +48,7 @@ impl Op for RecordStep {
         check(&args)?;
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let explain = args.explain == Some(true);
-        let wish = wish(&caller, args.session.as_ref());
+        let wish = Wish::of(&caller, args.session.as_ref());
         let choice = Choice::prepare(wish, cx.engine.clock());
         let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
         let shared = Arc::clone(&cx);

@@ -9,12 +9,12 @@ use lore::protocol::steps::{
     RegisterFieldMappingReply, Scope,
 };
 
-use super::{Read, Reading, blocking, wish};
+use super::{Read, Reading, blocking};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::{Body, ScopeOf, codec};
 use crate::operation::{Access, Caller, Context, Op};
-use crate::sessions::{self, Choice};
+use crate::sessions::{self, Choice, Wish};
 use crate::state::State;
 use crate::steps::command::{Reach, Register, Registration};
 use crate::steps::event::{ExtractorRegistered, FieldMappingRegistered, decode_registered};
@@ -29,7 +29,7 @@ fn reach(
 ) -> Result<Reach, Refusal> {
     match scope.unwrap_or(Scope::Session) {
         Scope::Session => {
-            let choice = Choice::prepare(wish(caller, session), cx.engine.clock());
+            let choice = Choice::prepare(Wish::of(caller, session), cx.engine.clock());
             Ok(Reach::Session(choice))
         }
         Scope::Project => caller.project.clone().map(Reach::Project).ok_or_else(|| {
