@@ -79,6 +79,12 @@ pub struct Places {
 }
 
 impl Places {
+    /// The folder of packs of entity kinds, beside the configuration file.
+    #[must_use]
+    pub fn packs(&self) -> PathBuf {
+        self.config.with_file_name("packs")
+    }
+
     /// The places that flag and environment say.
     ///
     /// # Errors

@@ -138,6 +138,8 @@ fn a_call_survives_its_daemon() {
     );
     reply(&mut peer, OPENED);
     reply(&mut peer, ANSWER);
+    let lists = r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}"#;
+    assert_eq!(host.receive(), lists);
     assert_eq!(host.receive(), ANSWER);
     assert_eq!(host.end(), "");
 }
@@ -297,5 +299,44 @@ fn nothing_blocks_when_both_sides_are_busy() {
     }
     daemon.join().unwrap();
     drop(writer.join().unwrap());
+    assert_eq!(host.end(), "");
+}
+
+const LISTEN: &str = r#"{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["lore://x/1"],"resourcesListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+const GRANTED: &str = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":{"resourceSubscriptions":["lore://x/1"],"resourcesListChanged":true}}}"#;
+const STREAM_END: &str = r#"{"jsonrpc":"2.0","id":"l","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}"#;
+
+/// Streams of changes outlive daemons, as many as there may be: each is opened again, its grant and
+/// its end come to no host twice, and what may have changed meanwhile is told in its place.
+#[test]
+fn streams_of_changes_survive_their_daemons() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let mut host = Host::start(&places, PATIENT);
+    host.send(LISTEN);
+    for daemon in 0..5 {
+        let mut peer = Peer::accept(&listener);
+        let mut lines = peer.lines();
+        assert_eq!(line(&mut lines), LISTEN);
+        reply(&mut peer, GRANTED);
+        if daemon == 0 {
+            assert_eq!(host.receive(), GRANTED);
+        } else {
+            for wanted in [
+                r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"},"uri":"lore://x/1"}}"#,
+                r#"{"jsonrpc":"2.0","method":"notifications/resources/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}"#,
+            ] {
+                assert_eq!(host.receive(), wanted);
+            }
+        }
+        if daemon % 2 == 0 {
+            reply(&mut peer, STREAM_END);
+        }
+    }
+    let peer = Peer::accept(&listener);
+    assert_eq!(line(&mut peer.lines()), LISTEN);
+    drop(peer);
+    drop(Peer::accept(&listener));
     assert_eq!(host.end(), "");
 }

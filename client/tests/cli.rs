@@ -3,36 +3,21 @@
 
 mod support;
 
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 
-use lore::protocol::frame;
-use lore::protocol::{Args, Code, ErrorBody};
+use lore::protocol::{Code, ErrorBody};
 use serde_json::Value;
-use std::io::Write;
+use support::cli::{self, lore, run};
 use support::{Peer, listen, places};
 
-/// Serves canned replies by the operation's name; `refuse` is refused.
+/// Serves canned replies by the operation's name.
 fn serve(home: &Path) {
-    let listener = listen(&places(home));
-    thread::spawn(move || {
-        loop {
-            let mut peer = Peer::accept(&listener);
-            while let Some((id, name, args)) = peer.call() {
-                let Args::Json(args) = args else {
-                    panic!("no JSON")
-                };
-                match reply(&name, &args) {
-                    Ok(json) => peer.answer_with(id, &json, meta(&name)),
-                    Err(error) => {
-                        let mut out = Vec::new();
-                        frame::encode_error(&mut out, Some(id), &error);
-                        peer.stream.write_all(&out).unwrap();
-                    }
-                }
-            }
-        }
+    cli::serve(home, |name, args| {
+        let json = reply(name, args)?;
+        Ok((json, meta(name)))
     });
 }
 
@@ -48,10 +33,9 @@ fn meta(name: &str) -> Option<&'static str> {
     }
 }
 
-fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
-    let args = String::from_utf8(args.to_vec()).unwrap();
+fn reply(name: &str, args: &str) -> Result<String, ErrorBody> {
     Ok(match name {
-        "echo" | "echo_with_meta" => args,
+        "echo" | "echo_with_meta" => args.to_owned(),
         "list_with_meta" => r#"[{"checkpointId":"c1"}]"#.into(),
         "record_step" => r#"{"session":"s1","step":2,"attempt":1,"position":9,"durable":true,"extracted":{"id":3,"url":0}}"#.into(),
         "resolve_variables" if args.contains("NOPE") => {
@@ -82,33 +66,6 @@ fn reply(name: &str, args: &[u8]) -> Result<String, ErrorBody> {
 
 const KEYS: &str = r#"[{"key":"goal","layer":"CRITICAL","reason":"the word `goal`","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"the word `log`","tokens":30,"tokensInView":3,"treatment":"dropped"}]"#;
 const VIEW: &str = r#"{"maxTokens":20,"tokens":15,"originalTokens":42,"overBudget":false,"layers":[],"keys":[{"key":"goal","layer":"CRITICAL","reason":"r","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"r","tokens":30,"tokensInView":3,"treatment":"dropped"}],"note":"load it"}"#;
-
-fn lore(home: &Path, arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lore"))
-        .env_clear()
-        .env("LORE_HOME", home)
-        .env("LORE_DAEMON", "/nonexistent/lored")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It may not read its input at all.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
-}
-
-/// Exit code, standard output, standard error.
-fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = lore(home, arguments, "");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
-}
 
 /// `call` prints the reply as it came, reads `-` from standard input, and puts refusals on standard
 /// output with the exit code that tells a conflict apart.

@@ -3,7 +3,7 @@
 #![cfg(feature = "schema")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use lore::protocol::{checkpoints, log, sessions, status, steps};
+use lore::protocol::{checkpoints, entities, log, messages, packs, sessions, status, steps};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -26,6 +26,9 @@ fn all() -> Vec<(&'static str, Value)> {
         ),
         ("get_step", schema::<steps::GetStepArgs>()),
         ("list_steps", schema::<steps::ListStepsArgs>()),
+        ("follow_events", schema::<log::FollowEventsArgs>()),
+        ("commit_cursor", schema::<log::CommitCursorArgs>()),
+        ("list_cursors", schema::<log::ListCursorsArgs>()),
         ("list_extractors", schema::<steps::ListExtractorsArgs>()),
         (
             "register_extractor",
@@ -70,6 +73,30 @@ fn all() -> Vec<(&'static str, Value)> {
         ),
         ("compact", schema::<log::CompactArgs>()),
         ("create_session", schema::<sessions::CreateSessionArgs>()),
+        ("update_session", schema::<sessions::UpdateSessionArgs>()),
+        ("close_session", schema::<sessions::CloseSessionArgs>()),
+        ("get_session", schema::<sessions::GetSessionArgs>()),
+        ("list_sessions", schema::<sessions::ListSessionsArgs>()),
+        ("lease_session", schema::<sessions::LeaseSessionArgs>()),
+        ("release_session", schema::<sessions::ReleaseSessionArgs>()),
+        ("fork_session", schema::<sessions::ForkSessionArgs>()),
+        ("diff_session", schema::<sessions::DiffSessionArgs>()),
+        ("forget_session", schema::<sessions::ForgetSessionArgs>()),
+        ("metrics", schema::<sessions::MetricsArgs>()),
+        ("record_message", schema::<messages::RecordMessageArgs>()),
+        ("record_tool", schema::<messages::RecordToolArgs>()),
+        ("list_messages", schema::<messages::ListMessagesArgs>()),
+        ("list_entities", schema::<entities::ListEntitiesArgs>()),
+        ("get_entity", schema::<entities::GetEntityArgs>()),
+        ("relate_entities", schema::<entities::RelateEntitiesArgs>()),
+        ("resolve_entity", schema::<entities::ResolveEntityArgs>()),
+        ("enrich_message", schema::<packs::EnrichMessageArgs>()),
+        ("context_pack", schema::<packs::ContextPackArgs>()),
+        ("prune_session", schema::<packs::PruneSessionArgs>()),
+        ("unprune_session", schema::<packs::UnpruneSessionArgs>()),
+        ("why", schema::<packs::WhyArgs>()),
+        ("export_session", schema::<sessions::ExportSessionArgs>()),
+        ("import_session", schema::<sessions::ImportSessionArgs>()),
         ("read_events", schema::<log::ReadEventsArgs>()),
         ("verify_log", schema::<log::VerifyLogArgs>()),
         ("status", schema::<status::StatusArgs>()),
@@ -80,7 +107,13 @@ fn walk(path: &str, value: &Value, faults: &mut Vec<String>) {
     if let Some(object) = value.as_object() {
         for (key, inner) in object {
             let path = format!("{path}/{key}");
+            // The daemon tells a closed list of names as the `enum` that it is.
+            let is_names = |list: &Value| {
+                let list = list.as_array();
+                list.is_some_and(|list| list.iter().all(|one| one.get("const").is_some()))
+            };
             let bad = match key.as_str() {
+                "oneOf" if is_names(inner) => false,
                 "oneOf" | "anyOf" | "allOf" | "$ref" | "$defs" => true,
                 "type" => inner.is_array(),
                 "default" => inner.is_null(),
@@ -121,6 +154,22 @@ fn only_what_must_be_there_is_required() {
     assert_eq!(required("record_step"), ["tool"]);
     assert_eq!(required("resolve_variables"), ["names"]);
     assert_eq!(required("register_field_mapping"), ["field", "aliases"]);
+    assert_eq!(required("import_session"), ["content"]);
+    assert_eq!(required("record_message"), ["sender", "content"]);
+    assert_eq!(required("record_tool"), ["tool"]);
+    assert_eq!(required("fork_session"), ["session"]);
+    assert_eq!(required("diff_session"), ["a"]);
+    assert_eq!(required("get_entity"), ["name"]);
+    for name in [
+        "get_session",
+        "list_sessions",
+        "list_messages",
+        "list_entities",
+        "lease_session",
+    ] {
+        assert!(required(name).is_empty(), "{name}");
+    }
+    assert!(required("export_session").is_empty());
     assert!(required("list_steps").is_empty());
     assert_eq!(required("workflow_checkpoint_save"), ["context"]);
     assert_eq!(required("workflow_checkpoint_list"), ["sessionId"]);

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash as Hashable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::log::{Hash, Position};
@@ -10,17 +11,16 @@ use crate::log::{Hash, Position};
 /// What an entry is derived from: an event, and the hash of whatever else went in.
 pub type Key = (Position, Hash);
 
-/// Derived values of any type, shared by all rooms.
-pub struct Cache {
-    inner: Mutex<Inner>,
+/// Derived values of any type, by what they are derived from: an event unless said otherwise.
+pub struct Cache<K = Key> {
+    inner: Mutex<Inner<K>>,
     bytes_max: usize,
 }
 
-#[derive(Default)]
-struct Inner {
-    entries: HashMap<Key, Entry>,
+struct Inner<K> {
+    entries: HashMap<K, Entry>,
     /// Keys by last use, oldest first.
-    uses: BTreeMap<u64, Key>,
+    uses: BTreeMap<u64, K>,
     next_use: u64,
     bytes: usize,
 }
@@ -31,7 +31,18 @@ struct Entry {
     last_use: u64,
 }
 
-impl Cache {
+impl<K> Default for Inner<K> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            uses: BTreeMap::new(),
+            next_use: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hashable> Cache<K> {
     /// An empty cache of at most `bytes_max`.
     #[must_use]
     pub fn new(bytes_max: usize) -> Self {
@@ -41,26 +52,26 @@ impl Cache {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Inner<K>> {
         // Every change below is complete before anything could panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The value under a key, if it is there and of this type.
     #[must_use]
-    pub fn get<T: Send + Sync + 'static>(&self, key: &Key) -> Option<Arc<T>> {
+    pub fn get<T: Send + Sync + 'static>(&self, key: &K) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let inner = &mut *inner;
         let entry = inner.entries.get_mut(key)?;
         inner.uses.remove(&entry.last_use);
         entry.last_use = inner.next_use;
-        inner.uses.insert(inner.next_use, *key);
+        inner.uses.insert(inner.next_use, key.clone());
         inner.next_use += 1;
         Arc::clone(&entry.value).downcast().ok()
     }
 
     /// Keeps a value of about `bytes`; one larger than a quarter of the cache is not kept.
-    pub fn put<T: Send + Sync + 'static>(&self, key: Key, value: Arc<T>, bytes: usize) {
+    pub fn put<T: Send + Sync + 'static>(&self, key: K, value: Arc<T>, bytes: usize) {
         if bytes > self.bytes_max / 4 {
             return;
         }
@@ -68,7 +79,7 @@ impl Cache {
         inner.remove(&key);
         let last_use = inner.next_use;
         inner.next_use += 1;
-        inner.uses.insert(last_use, key);
+        inner.uses.insert(last_use, key.clone());
         inner.bytes += bytes;
         inner.entries.insert(
             key,
@@ -81,7 +92,7 @@ impl Cache {
         while inner.bytes > self.bytes_max
             && let Some((_, oldest)) = inner.uses.first_key_value()
         {
-            let oldest = *oldest;
+            let oldest = oldest.clone();
             inner.remove(&oldest);
         }
     }
@@ -98,8 +109,8 @@ impl Cache {
     }
 }
 
-impl Inner {
-    fn remove(&mut self, key: &Key) {
+impl<K: Eq + Hashable> Inner<K> {
+    fn remove(&mut self, key: &K) {
         if let Some(entry) = self.entries.remove(key) {
             self.uses.remove(&entry.last_use);
             self.bytes -= entry.bytes;

@@ -6,10 +6,11 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::task::JoinSet;
 
-use crate::checkpoints;
 use crate::operation::Context;
 use crate::sessions::LastAccess;
 use crate::store::Error;
+use crate::upstream::Resolvers;
+use crate::{checkpoints, entities, forgetting, packs};
 
 /// How often idle work is looked at.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -17,6 +18,12 @@ const IDLE_TICK: Duration = Duration::from_secs(30);
 const COMPACT_TICK: Duration = Duration::from_secs(2);
 /// How long after a compaction that could not do all the next one may begin by itself.
 const COMPACT_AGAIN: Duration = Duration::from_secs(600);
+
+/// How often it is looked whether something forgotten is still on disk, and how long after it could not
+/// be erased: at first, and at most.
+const ERASE_TICK: Duration = Duration::from_secs(30);
+const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
+const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
 
 /// The tokenizer goes when nobody has counted for so long.
 const TOKENS_IDLE: Duration = Duration::from_secs(30);
@@ -26,6 +33,14 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     let mut chores = JoinSet::new();
     chores.spawn(rest(Arc::clone(context)));
     chores.spawn(compact_when_due(Arc::clone(context)));
+    chores.spawn(entities::follow::run(Arc::clone(context)));
+    if context.extensions.get::<Resolvers>().is_some() {
+        chores.spawn(entities::follow::resolve::run(Arc::clone(context)));
+    }
+    if packs::Room::of(context).prune_automatically {
+        chores.spawn(packs::by_itself::run(Arc::clone(context)));
+    }
+    chores.spawn(erase_when_left(Arc::clone(context)));
     chores
 }
 
@@ -47,6 +62,9 @@ async fn rest(context: Arc<Context>) {
         }
         context.cache.clear();
         checkpoints::let_go();
+        if let Some(room) = context.extensions.get::<entities::Room>() {
+            room.let_go();
+        }
         if swept == Some(now) {
             continue;
         }
@@ -97,4 +115,36 @@ async fn compact_when_due(context: Arc<Context>) {
         }
         tokio::time::sleep(COMPACT_AGAIN).await;
     }
+}
+
+/// Goes on erasing what was forgotten, where an earlier daemon or a call was kept from it: by a long call
+/// that holds the store, for instance, so it is tried again soon, and then less and less often.
+async fn erase_when_left(context: Arc<Context>) {
+    let mut again = ERASE_AGAIN_MIN;
+    loop {
+        if !is_unerased(&context) {
+            again = ERASE_AGAIN_MIN;
+            tokio::time::sleep(ERASE_TICK).await;
+            continue;
+        }
+        match forgetting::finish(&context).await {
+            Ok(told) if told.is_empty() => continue,
+            Ok(told) => tracing::warn!(?told, "what was forgotten is being erased"),
+            Err(error) => tracing::warn!(%error, "what was forgotten is not erased yet"),
+        }
+        tokio::time::sleep(again).await;
+        again = (again * 2).min(ERASE_AGAIN_MAX);
+    }
+}
+
+/// Whether something forgotten is still on disk, as far as that can be told now.
+fn is_unerased(context: &Context) -> bool {
+    let published = context.engine.published();
+    let is_left = published.map(|published| forgetting::has_unerased(&published));
+    is_left.is_some_and(|is_left| {
+        is_left.unwrap_or_else(|error| {
+            tracing::warn!(%error, "what was forgotten is not known");
+            false
+        })
+    })
 }

@@ -1,6 +1,9 @@
 //! The daemon's settings: every one with its name, unit and default; a TOML file, then the
 //! environment.
 
+mod resolvers;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -8,6 +11,9 @@ use serde::Deserialize;
 use crate::api::Limits;
 use crate::checkpoints;
 use crate::engine::Settings;
+use crate::packs;
+use crate::sessions;
+use crate::upstream;
 
 /// When a write is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -29,8 +35,14 @@ pub struct Config {
     pub limits: Limits,
     /// What checkpoints may take.
     pub checkpoints: checkpoints::Limits,
+    /// How long sessions are in use.
+    pub sessions: sessions::Room,
+    /// What is done with context packs.
+    pub packs: packs::Room,
     /// What words of keys say about a context's layers.
     pub words: checkpoints::Words,
+    /// The MCP servers that say what names stand for, by name.
+    pub resolvers: BTreeMap<String, upstream::Settings>,
     /// What derived data may take, in bytes.
     pub cache_bytes_max: usize,
     /// What is logged to standard error, as `tracing` filters it.
@@ -64,6 +76,14 @@ pub enum Error {
         /// As given.
         word: String,
     },
+    /// A resolver cannot be what the file says.
+    #[error("`resolvers.{name}`: {problem}")]
+    Resolver {
+        /// Its name.
+        name: String,
+        /// What is wrong, and what is wanted.
+        problem: String,
+    },
     /// A value is out of its range.
     #[error("the setting `{name}` is {value}; it must be {wanted}")]
     Value {
@@ -85,7 +105,10 @@ struct File {
     engine: EngineTable,
     limits: LimitsTable,
     checkpoints: CheckpointsTable,
+    sessions: SessionsTable,
+    packs: PacksTable,
     layers: LayersTable,
+    resolvers: BTreeMap<String, resolvers::ResolverTable>,
 }
 
 const MIB: u64 = 1 << 20;
@@ -135,6 +158,7 @@ section! {
     LimitsTable "limits" Config {
         frame_bytes_max => limits.frame_bytes_max, 64 << 10, 64 * MIB;
         calls_in_flight_max => limits.calls_in_flight_max, 1, 65_536;
+        waiting_calls_max => limits.waiting_calls_max, 0, 65_536;
         bytes_in_flight_max => limits.bytes_in_flight_max, 64 << 10, 4096 * MIB;
         bytes_in_flight_total_max => limits.bytes_in_flight_total_max, MIB, 65_536 * MIB;
         connections_max => limits.connections_max, 1, 65_536;
@@ -156,6 +180,29 @@ section! {
         warn_percent => checkpoints.warn_percent, 1, 100;
         clean_percent => checkpoints.clean_percent, 1, 100;
         untouched_days => checkpoints.untouched_days, 0, 36_500;
+    }
+}
+
+section! {
+    /// `[sessions]`: how long sessions are in use.
+    SessionsTable "sessions" Config {
+        expire_after_ms => sessions.expire_after_ms, 1000, 3_153_600_000_000;
+        metrics_keep_ms => sessions.metrics_keep_ms, 1000, 31_536_000_000;
+    }
+}
+
+/// `[packs]`: what is done with context packs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct PacksTable {
+    prune_automatically: bool,
+}
+
+impl PacksTable {
+    const KEYS: &[&str] = &["packs.prune_automatically"];
+
+    fn apply(&self, room: &mut packs::Room) {
+        room.prune_automatically = self.prune_automatically;
     }
 }
 
@@ -208,7 +255,10 @@ pub fn keys() -> Vec<&'static str> {
         EngineTable::KEYS,
         LimitsTable::KEYS,
         CheckpointsTable::KEYS,
+        SessionsTable::KEYS,
+        PacksTable::KEYS,
         LayersTable::KEYS,
+        resolvers::ResolverTable::KEYS,
     ]
     .concat()
 }
@@ -243,7 +293,10 @@ impl Config {
             engine: Settings::default(),
             limits: Limits::default(),
             checkpoints: checkpoints::Limits::default(),
+            sessions: sessions::Room::default(),
+            packs: packs::Room::default(),
             words: checkpoints::Words::default(),
+            resolvers: BTreeMap::new(),
             cache_bytes_max: 32 << 20,
             log: "info".to_owned(),
         }
@@ -281,7 +334,13 @@ impl Config {
         file.engine.apply(&mut config)?;
         file.limits.apply(&mut config)?;
         file.checkpoints.apply(&mut config)?;
+        file.sessions.apply(&mut config)?;
+        file.packs.apply(&mut config.packs);
         file.layers.apply(&mut config.words)?;
+        for (name, table) in file.resolvers {
+            let settings = table.settings(&name)?;
+            config.resolvers.insert(name, settings);
+        }
         Ok(config)
     }
 }
@@ -295,14 +354,17 @@ mod tests {
         Config::parse(text, Path::new("config.toml"))
     }
 
-    /// Every key of [`keys`] is taken, and a value out of range says the range.
+    /// Every key of [`keys`] is taken, and a value out of range says the range. (Those of resolvers
+    /// need each other, and have tests of their own.)
     #[test]
     fn every_key_is_taken() {
-        for key in keys() {
+        let alone = |key: &&str| !key.starts_with("resolvers.");
+        for key in keys().into_iter().filter(alone) {
             let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
             let value = match name {
                 "durability" => "\"relaxed\"",
                 "log" => "\"debug\"",
+                "prune_automatically" => "true",
                 _ if table == "layers" => "[\"brief\"]",
                 _ => "67108864",
             };

@@ -9,6 +9,7 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{Budget, Dispatch, Door, Doors};
+use crate::audit::Cursors;
 use crate::cache::Cache;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -18,7 +19,8 @@ use crate::rooms::Rooms;
 use crate::service::{Lock, LockError, SocketError, bind};
 use crate::sessions::LastAccess;
 use crate::store::{self, Blobs};
-use crate::{checkpoints, chores};
+use crate::upstream::Resolvers;
+use crate::{checkpoints, chores, entities, forgetting};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -69,13 +71,22 @@ impl Daemon {
         let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
         let blobs = Blobs::open(&folder.blobs())?;
         let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
+        let mut extensions = Extensions::default();
+        if !config.resolvers.is_empty() {
+            extensions = extensions.with(Resolvers::new(config.resolvers.clone()));
+        }
         let context = Arc::new(Context {
             engine,
             blobs,
             fold,
             cache: Cache::new(config.cache_bytes_max),
-            extensions: Extensions::default()
+            extensions: extensions
                 .with(LastAccess::open(folder.access()))
+                .with(Cursors::open(folder.cursors()))
+                .with(config.sessions)
+                .with(config.packs)
+                .with(entities::Room::new(places.packs()))
+                .with(forgetting::Erasing::default())
                 .with(checkpoints::Room {
                     limits: config.checkpoints.clone(),
                     words: config.words.clone(),
@@ -125,6 +136,9 @@ impl Daemon {
             }
         };
         drop(chores);
+        if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
+            resolvers.close().await;
+        }
         if let Some(access) = self.context.extensions.get::<LastAccess>()
             && let Err(error) = access.write(self.context.engine.clock().now())
         {

@@ -5,15 +5,18 @@
 //! - [`api`]: the doors on that socket, and the operation table that they share
 //! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
 //!   read by its address
-//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability
+//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability;
+//!   [`overview`]: a session as a whole
+//! - [`forgetting`]: what takes a session out of all of them, and off the disk
 //! - [`rooms`]: the sum of all rooms: what an event does to the rows
+//! - [`upstream`]: other MCP servers, asked what a name stands for
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
 //! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`],
-//!   [`tokens`]: shared by all
+//!   [`tokens`], [`shown`], [`quotes`]: shared by all
 //!
 //! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
 //! `lore` is the client.
@@ -28,18 +31,27 @@ pub mod clock;
 pub mod config;
 pub mod daemon;
 pub mod engine;
+pub mod entities;
 pub mod error;
+pub mod forgetting;
 pub mod log;
 pub mod maintenance;
+pub mod messages;
 pub mod operation;
+pub mod overview;
+pub mod packs;
 pub mod program;
 pub mod projects;
+pub mod quotes;
+pub mod reading;
 pub mod resource;
 pub mod rooms;
 pub mod service;
 pub mod sessions;
+pub mod shown;
 pub mod state;
 pub mod steps;
 pub mod store;
 pub mod tokens;
 pub mod tour;
+pub mod upstream;

@@ -9,7 +9,7 @@ use lore::protocol::log::VerifyLogReply;
 use crate::audit::verify::{Report, Subject};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, Opened, replay};
+use crate::engine::{DataFolder, Fold, Opened, replay};
 use crate::rooms::Rooms;
 use crate::service::{Lock, LockError};
 use crate::store::head::{DurableHead, Head};
@@ -65,6 +65,7 @@ pub fn verify(config: &Config, places: &Places) -> Outcome {
                 tail: opened.tail.position,
                 head,
                 is_there: &|_| Ok(true),
+                is_forgotten: &|header| Rooms.is_forgotten(&opened.store, header),
                 scratch: &folder(places).scratch(),
             };
             let shows = std::io::stderr().is_terminal();
@@ -97,6 +98,7 @@ fn ask_daemon(places: &Places) -> Outcome {
     Ok(tell(&Report {
         events: reply.events,
         forgotten: reply.forgotten,
+        sessions_forgotten: reply.sessions_forgotten,
         findings: reply.findings,
     }))
 }
@@ -107,6 +109,14 @@ fn tell(report: &Report) -> bool {
             Some(position) => println!("{} at {position}: {}", finding.kind, finding.message),
             None => println!("{}: {}", finding.kind, finding.message),
         }
+    }
+    for of in &report.sessions_forgotten {
+        let still = match of.is_erased {
+            true => "",
+            false => "; some of it is still on disk until a daemon goes on erasing",
+        };
+        let (session, time, position) = (&of.session, &of.time, of.position);
+        println!("the session `{session}` was forgotten on {time}, at {position}{still}");
     }
     let forgotten = match report.forgotten {
         0 => String::new(),

@@ -9,7 +9,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::error::Refusal;
+use crate::log::Stamped;
 use crate::operation::{Caller, Context, answered};
+use crate::store::{Error, Rows};
 
 /// A kind of things with addresses.
 pub trait Resource: 'static {
@@ -37,6 +39,38 @@ pub trait Resource: 'static {
         caller: Caller,
         id: String,
     ) -> impl Future<Output = Result<String, Refusal>> + Send;
+
+    /// Whether there is one of this id, for who wants to hear of its changes: a few point reads.
+    ///
+    /// # Errors
+    /// As [`Self::read`], when it is not there.
+    fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal>;
+
+    /// What an event changes; asked for every event, so it looks at the header first.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the event does not decode.
+    fn touched(event: &Stamped) -> Result<Touched, Error>;
+}
+
+/// What an event changes of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// Those whose texts are others now.
+    pub ids: Vec<String>,
+    /// Whether lists are.
+    pub list: bool,
+}
+
+impl Touched {
+    /// One of them; `list` when it is new, gone, or listed otherwise.
+    #[must_use]
+    pub fn one(id: impl Into<String>, list: bool) -> Self {
+        Self {
+            ids: vec![id.into()],
+            list,
+        }
+    }
 }
 
 /// Some of a kind.
@@ -79,6 +113,8 @@ pub struct Kind {
     pub mime: &'static str,
     list: fn(Arc<Context>, Caller, Option<String>) -> Listing,
     read: fn(Arc<Context>, Caller, String) -> Reading,
+    check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
+    touched: fn(&Stamped) -> Result<Touched, Error>,
 }
 
 impl Kind {
@@ -93,6 +129,8 @@ impl Kind {
             mime: R::MIME,
             list: |cx, caller, cursor| Box::pin(R::list(cx, caller, cursor)),
             read: |cx, caller, id| Box::pin(R::read(cx, caller, id)),
+            check: R::check,
+            touched: R::touched,
         }
     }
 
@@ -102,6 +140,28 @@ impl Kind {
         self.template
             .split_once('{')
             .map_or(self.template, |(prefix, _)| prefix)
+    }
+
+    /// The address of one.
+    #[must_use]
+    pub fn address(&self, id: &str) -> String {
+        format!("{}{id}", self.prefix())
+    }
+
+    /// Whether there is one of this id.
+    ///
+    /// # Errors
+    /// What the room refuses.
+    pub fn check(&self, rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        (self.check)(rows, id)
+    }
+
+    /// What an event changes of this kind.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the event does not decode.
+    pub fn touched(&self, event: &Stamped) -> Result<Touched, Error> {
+        (self.touched)(event)
     }
 
     /// A page of them. A panic is an answer, too.

@@ -2,16 +2,31 @@
 
 use crate::checkpoints::{self, CheckpointFact};
 use crate::engine::Fold;
-use crate::log::{INDEX, RecordKey, Stamped, index};
-use crate::sessions;
+use crate::entities::{self, EntityFact, Source};
+use crate::log::{BLOB_NAMES, Header, INDEX, RecordKey, Stamped, index, names};
+use crate::messages::{self, MessageFact};
+use crate::packs::{self, PackFact};
+use crate::quotes;
+use crate::sessions::{self, Meaning};
 use crate::steps::{self, StepFact};
-use crate::store::{Error, RowsMut, Space};
+use crate::store::{Error, Rows, RowsMut, Space};
 
 /// Folds every kind of event: the log's index first, then each view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rooms;
 
-const SPACES: [Space; 4] = [INDEX, sessions::SPACE, steps::SPACE, checkpoints::SPACE];
+const SPACES: [Space; 9] = [
+    // First, so that it is emptied first when all are folded anew: the index is read from it.
+    BLOB_NAMES,
+    INDEX,
+    sessions::SPACE,
+    steps::SPACE,
+    checkpoints::SPACE,
+    messages::SPACE,
+    entities::SPACE,
+    packs::SPACE,
+    quotes::SPACE,
+];
 
 impl Fold for Rooms {
     fn spaces(&self) -> &'static [Space] {
@@ -25,6 +40,9 @@ impl Fold for Rooms {
         record: RecordKey,
     ) -> Result<(), Error> {
         index::apply(rows, event, record);
+        if let (Some(session), true) = (&event.header.session, sessions::is_tombstone(event)) {
+            forget(rows, session)?;
+        }
         let fact = StepFact::of(event)?;
         let mut is_step = false;
         if let (Some(StepFact::Recorded(numbered)), Some(session)) = (&fact, &event.header.session)
@@ -32,16 +50,60 @@ impl Fold for Rooms {
             is_step = true;
             index::note_step(rows, session, numbered.step)?;
             for blob in &numbered.blobs {
-                index::name_blob(rows, blob, event.position())?;
+                names::name(rows, blob, event)?;
             }
         }
-        sessions::apply(rows, event, is_step)?;
+        let pack = PackFact::of(event)?;
+        sessions::apply(
+            rows,
+            event,
+            Meaning {
+                is_step,
+                is_no_change: pack.as_ref().is_some_and(PackFact::is_no_change),
+            },
+        )?;
+        if let Some(fact) = pack {
+            return packs::apply(rows, event, &fact, record);
+        }
         if let Some(fact) = &fact {
+            if is_step {
+                messages::apply_step(rows, event, record)?;
+            }
             return steps::apply(rows, event, fact, record);
+        }
+        if let Some(fact) = MessageFact::of(event)? {
+            for blob in fact.blobs() {
+                names::name(rows, blob, event)?;
+            }
+            let (source, mentions) = match &fact {
+                MessageFact::Said(said) => (Source::Message(said.id.clone()), &said.mentions),
+                MessageFact::Executed(tool) => (Source::Tool(tool.id.clone()), &tool.mentions),
+            };
+            entities::apply_mentions(rows, event, &source, mentions)?;
+            return messages::apply(rows, event, &fact, record);
+        }
+        if let Some(fact) = EntityFact::of(event)? {
+            return entities::apply(rows, event, &fact, record);
         }
         match CheckpointFact::of(event)? {
             Some(fact) => checkpoints::apply(rows, event, &fact, record),
             None => Ok(()),
         }
     }
+
+    fn is_forgotten(&self, rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
+        sessions::is_forgotten(rows, header)
+    }
+}
+
+/// Removes what each room has of a session, one line per room. Whatever is left must be what a fold
+/// of the log without the session's content makes, byte for byte.
+fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    names::forget(rows, session)?;
+    index::forget(rows, session);
+    steps::forget(rows, session)?;
+    messages::forget(rows, session)?;
+    entities::forget(rows, session)?;
+    packs::forget(rows, session)?;
+    checkpoints::forget(rows, session)
 }

@@ -38,7 +38,7 @@ impl State {
     /// Reads every event of the session: off the event loop.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the session did not exist then.
+    /// `SESSION_NOT_FOUND` when the session did not exist then, or was forgotten since.
     pub fn back_to(
         mut self,
         fold: &dyn Fold,
@@ -46,6 +46,9 @@ impl State {
         as_of: &AsOf,
     ) -> Result<Self, Refusal> {
         let moment = Moment::of(as_of)?;
+        if let Some(tombstone) = sessions::forgotten(&self, session)? {
+            return Err(sessions::was_forgotten(session, &tombstone));
+        }
         let project = sessions::get(&self, session)?.and_then(|row| row.project);
         let up_to = match moment {
             Moment::Position(position) => position.min(self.live.tail.position),
@@ -77,13 +80,14 @@ impl State {
         up_to: Position,
     ) -> Result<(Memory, Position), Error> {
         let log = Log::new(&self.live.snapshot);
-        let scopes = [
-            Some(ScopeOf::Session(session)),
-            project.map(ScopeOf::Project),
-            Some(ScopeOf::Global),
-        ];
         let mut events: Vec<(Position, RecordKey)> = Vec::new();
-        for scope in scopes.into_iter().flatten() {
+        for line in sessions::lineage(&self.live.snapshot, session)? {
+            let scope = ScopeOf::Session(&line.session);
+            let up_to = up_to.min(line.up_to);
+            events.extend(log.stream(scope, Position(0), up_to, usize::MAX)?);
+        }
+        let around = [project.map(ScopeOf::Project), Some(ScopeOf::Global)];
+        for scope in around.into_iter().flatten() {
             events.extend(log.stream(scope, Position(0), up_to, usize::MAX)?);
         }
         events.sort_unstable();
@@ -147,14 +151,23 @@ mod tests {
     use crate::engine::tests::{histories, live, store_of};
     use crate::log::INDEX;
     use crate::rooms::Rooms;
-    use crate::{checkpoints, steps};
+    use crate::{checkpoints, entities, messages, packs, steps};
 
     type Row = (&'static str, Vec<u8>, Vec<u8>);
 
     /// The rows that are about one session, registrations of its project and everywhere included.
     fn rows_about(rows: &dyn Rows, session: &str, project: Option<&str>) -> Vec<Row> {
         let mut found = Vec::new();
-        for space in [INDEX, sessions::SPACE, steps::SPACE, checkpoints::SPACE] {
+        let spaces = [
+            INDEX,
+            sessions::SPACE,
+            steps::SPACE,
+            checkpoints::SPACE,
+            messages::SPACE,
+            entities::SPACE,
+            packs::SPACE,
+        ];
+        for space in spaces {
             rows.scan(
                 space,
                 &[],
@@ -167,7 +180,13 @@ mod tests {
                     // What objects take is counted over all sessions, and only the live rows know it.
                     let counts = space == checkpoints::SPACE && !matches!(key, [b's' | b'm', ..]);
                     let of_all = space == steps::SPACE && matches!(key, [b'x' | b'y', b'g', ..]);
-                    if (has(session) && !counts) || of_project || of_all {
+                    // Its forks are not its own.
+                    let is_fork = space == sessions::SPACE
+                        && matches!(key, [b'k', ..])
+                        && !key.ends_with(session.as_bytes());
+                    // Who rested on what is known of packs of other sessions, too.
+                    let others = space == packs::SPACE && !matches!(key, [b's' | b'w', ..]);
+                    if (has(session) && !counts && !others && !is_fork) || of_project || of_all {
                         found.push((space.name(), key.to_vec(), value.to_vec()));
                     }
                     Ok(ControlFlow::Continue(()))
@@ -182,7 +201,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
         /// Looking back to any position, or to the time of any event, shows a session exactly as
-        /// its rows were when that event had just been folded.
+        /// its rows were when that event had just been folded; so also a fork.
         #[test]
         fn a_look_back_shows_what_was(history in histories()) {
             let (bench, commits) = live(&history);
@@ -212,9 +231,11 @@ mod tests {
             for (at, (position, time, then)) in walked.iter().enumerate() {
                 let is_last_of_its_time =
                     walked.get(at + 1).is_none_or(|(_, next, _)| next != time);
-                for session in ["s-0", "s-1", "s-2", "s-3"] {
+                for session in ["s-0", "s-1", "s-2", "s-3", "f-4", "f-5", "f-6", "f-7"] {
                     let seen = look(session, AsOf::Position(*position));
-                    let Some(row) = sessions::get(then, session).unwrap() else {
+                    let is_forgotten = sessions::forgotten(&bench.rows, session).unwrap().is_some();
+                    let row = sessions::get(then, session).unwrap();
+                    let Some(row) = row.filter(|_| !is_forgotten) else {
                         prop_assert_eq!(seen.err().unwrap().code, Code::SessionNotFound);
                         continue;
                     };

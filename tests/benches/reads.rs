@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use tests::bench::{
-    EchoServer, Figure, Home, Lored, Peer, Random, Server, Setup, arguments, bench_main, median,
-    one_by_one, print_row, ratio_of_medians, result, so_often,
+    EchoServer, Figure, Home, Lored, Peer, Random, Server, Setup, arguments, bench_main, compare,
+    median, one_by_one, print_row, result, so_often,
 };
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
@@ -97,34 +97,6 @@ impl Known {
 
 fn is_reply(json: &[u8]) -> bool {
     json.starts_with(b"{\"") && json.ends_with(b"}")
-}
-
-type Measure<'a> = (&'a str, Box<dyn Fn() -> Figure + 'a>);
-
-/// Prints the p50 of each, and its ratio to the last one, which is the baseline.
-fn compare(setup: &Setup, title: &str, sides: &[Measure<'_>]) {
-    if !setup.wants(title) {
-        return;
-    }
-    let mut found: Vec<Vec<Figure>> = sides.iter().map(|_| Vec::new()).collect();
-    for _ in 0..setup.rounds {
-        for ((_, measure), figures) in sides.iter().zip(&mut found) {
-            figures.push(measure());
-        }
-    }
-    print_row(title, &["p50 us", "p99 us", "x p50"].map(str::to_owned));
-    let baseline = found.last().cloned().unwrap_or_default();
-    for ((name, _), figures) in sides.iter().zip(&found) {
-        let columns = [
-            format!("{:.1}", median(figures.iter().map(|figure| figure.p50))),
-            format!("{:.1}", median(figures.iter().map(|figure| figure.p99))),
-            format!(
-                "{:.3}",
-                ratio_of_medians(figures, &baseline, |figure| figure.p50)
-            ),
-        ];
-        print_row(&format!("  {name}"), &columns);
-    }
 }
 
 fn run(setup: &Setup) {

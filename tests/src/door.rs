@@ -164,13 +164,22 @@ impl Lines {
         }
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let mut line = String::new();
-        self.stream
-            .read_line(&mut line)
-            .expect("the daemon answers");
-        let answer: Value = serde_json::from_str(&line).expect("an answer is JSON");
+        let answer = self.answer();
         assert_eq!(answer["id"], id, "{answer}");
         answer
+    }
+
+    /// The next answer; what is told meanwhile is passed over.
+    fn answer(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            let read = self.stream.read_line(&mut line);
+            assert!(read.expect("the daemon answers") > 0, "the daemon closed");
+            let message: Value = serde_json::from_str(&line).expect("a message is JSON");
+            if !message["id"].is_null() {
+                return message;
+            }
+        }
     }
 
     /// The result of a tool call.

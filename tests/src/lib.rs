@@ -6,14 +6,17 @@
 //! harness says no, always with what the daemon last said.
 
 pub mod bench;
+mod cold;
 pub mod disk;
 mod door;
 mod home;
 pub mod ledger;
+pub mod page;
 mod peer;
 mod random;
 mod wait;
 
+pub use cold::Cold;
 pub use door::{Door, Era, Lines};
 pub use home::{Daemon, Ended, Home, call};
 pub use peer::Peer;
@@ -25,5 +28,16 @@ pub use wait::until;
 macro_rules! home {
     () => {
         $crate::Home::new(env!("CARGO_BIN_EXE_lored-under-test"))
+    };
+}
+
+/// A home in which `lore` starts the daemon that this package builds.
+#[macro_export]
+macro_rules! cold {
+    () => {
+        $crate::Cold::new(
+            env!("CARGO_BIN_EXE_lore-under-test"),
+            env!("CARGO_BIN_EXE_lored-under-test"),
+        )
     };
 }

@@ -4,94 +4,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use lore::bridge::answers;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
-use tests::{Home, home, until};
-
-const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
-const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
-const GONE_MAX: Duration = Duration::from_secs(30);
-
-/// A home in which `lore` starts the daemon under test when nobody serves.
-struct Cold(Home);
-
-impl Cold {
-    fn new() -> Self {
-        Self(home!())
-    }
-
-    fn lore(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(LORE);
-        command
-            .env_clear()
-            .env("LORE_HOME", self.0.path())
-            .env("LORE_DAEMON", LORED)
-            .args(arguments)
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.lore(arguments).output().expect("lore runs")
-    }
-
-    /// A line as a person types it, in a folder of its own, with `lore` on the path.
-    fn shell(&self, line: &str) -> Command {
-        let (programs, work) = (self.0.path().join("bin"), self.0.path().join("agents"));
-        for folder in [&programs, &work] {
-            std::fs::create_dir_all(folder).expect("a folder");
-        }
-        let link = programs.join("lore");
-        if !link.exists() {
-            std::os::unix::fs::symlink(LORE, &link).expect("a link");
-        }
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", line])
-            .env_clear()
-            .env("LORE_HOME", self.0.path())
-            .env("LORE_DAEMON", LORED)
-            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
-            .current_dir(work);
-        command
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(arguments);
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
-    }
-
-    fn pid(&self) -> u64 {
-        self.json(&["call", "status", "{}"])["pid"]
-            .as_u64()
-            .expect("status tells the pid")
-    }
-
-    fn signal(&self, pid: u64, signal: Signal) {
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        kill_process(pid.expect("a process id"), signal).expect("the daemon is there");
-    }
-}
-
-impl Drop for Cold {
-    /// Ends the daemon that a call started, whoever it was.
-    fn drop(&mut self) {
-        let Ok(stream) = UnixStream::connect(self.0.socket()) else {
-            return;
-        };
-        drop(stream);
-        let pid = self.pid();
-        self.signal(pid, Signal::KILL);
-        until("the daemon is gone", GONE_MAX, || {
-            UnixStream::connect(self.0.socket()).is_err().then_some(())
-        });
-    }
-}
+use tests::page::{self, Reader};
+use tests::{Cold, cold, home};
 
 /// An MCP host: lines to and from `lore mcp`.
 struct Host {
@@ -130,11 +49,42 @@ impl Host {
         line
     }
 
+    fn message(&mut self) -> Value {
+        serde_json::from_str(&self.line()).expect("a message")
+    }
+
+    /// The next answer; what is told meanwhile is passed over.
+    fn answer(&mut self) -> Value {
+        loop {
+            let message = self.message();
+            if !message["id"].is_null() {
+                return message;
+            }
+        }
+    }
+
+    /// The params of the next notification, which is this one.
+    fn told(&mut self, method: &str) -> Value {
+        let message = self.message();
+        assert_eq!(
+            message["method"],
+            format!("notifications/{method}"),
+            "{message}"
+        );
+        message["params"].clone()
+    }
+
+    fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.send(&request.to_string());
+        self.answer()
+    }
+
     fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         self.send(&request.to_string());
-        let answer: Value = serde_json::from_str(&self.line()).expect("an answer");
+        let answer = self.answer();
         assert_eq!(answer["id"], id, "{answer}");
         answer["result"]["structuredContent"].clone()
     }
@@ -184,7 +134,7 @@ fn the_bridge_answers_as_the_daemon_would() {
 /// process.
 #[test]
 fn fifty_cold_clients_start_one_daemon() {
-    let cold = Cold::new();
+    let cold = cold!();
     let clients: Vec<Child> = (0..50)
         .map(|_| {
             cold.lore(&["call", "status", "{}"])
@@ -211,7 +161,7 @@ fn fifty_cold_clients_start_one_daemon() {
 /// call is answered, and the bridge ends when its host does.
 #[test]
 fn the_bridge_survives_the_daemon_and_not_its_host() {
-    let cold = Cold::new();
+    let cold = cold!();
     let mut host = Host::start(&cold);
     let first = host.initialize();
     assert!(
@@ -235,10 +185,120 @@ fn the_bridge_survives_the_daemon_and_not_its_host() {
     assert!(status.success(), "{status}");
 }
 
+/// Saves a checkpoint by another client; its address.
+fn save(cold: &Cold) -> String {
+    let args = r#"{"context":{"goal":"g"}}"#;
+    let saved = cold.json(&["call", "workflow_checkpoint_save", args]);
+    format!(
+        "lore://checkpoint/{}",
+        saved["checkpointId"].as_str().expect("an id")
+    )
+}
+
+fn delete(cold: &Cold, address: &str) {
+    let id = address.replace("lore://checkpoint/", "");
+    let args = json!({ "checkpointId": id }).to_string();
+    cold.json(&["call", "workflow_checkpoint_delete", &args]);
+}
+
+/// Hosts of both eras hear of changes through the bridge, also after their daemon was killed and
+/// another took its place: then that something may have changed meanwhile, and what does change.
+#[test]
+fn changes_are_heard_across_daemons() {
+    let cold = cold!();
+    let (address, other) = (save(&cold), save(&cold));
+    let mut older = Host::start(&cold);
+    older.initialize();
+    let uri = json!({ "uri": address });
+    let answer = older.ask(1, "resources/subscribe", uri.clone());
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let unknown = json!({"uri": "lore://checkpoint/00000000-0000-4000-8000-000000000000"});
+    let answer = older.ask(2, "resources/subscribe", unknown);
+    assert_eq!(
+        answer["error"]["data"]["code"], "CHECKPOINT_NOT_FOUND",
+        "{answer}"
+    );
+
+    let mut newest = Host::start(&cold);
+    let params = json!({
+        "notifications": {"resourceSubscriptions": [address], "resourcesListChanged": true},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    });
+    let listen =
+        json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": params});
+    newest.send(&listen.to_string());
+    let tag = json!({"io.modelcontextprotocol/subscriptionId": 5});
+    let granted = newest.told("subscriptions/acknowledged");
+    assert_eq!(granted["_meta"], tag, "{granted}");
+    assert_eq!(granted["notifications"], params["notifications"]);
+    let tagged = json!({"_meta": tag, "uri": address});
+
+    save(&cold);
+    older.told("resources/list_changed");
+    assert_eq!(
+        newest.told("resources/list_changed"),
+        json!({ "_meta": tag })
+    );
+    for _ in 0..4 {
+        let pid = cold.pid();
+        cold.signal(pid, Signal::KILL);
+        for (host, uri) in [(&mut older, &uri), (&mut newest, &tagged)] {
+            // Answers come as they are ready, and what is told instead of them too.
+            let mut told = [host.message(), host.message()];
+            told.sort_by_key(|told| told["method"].to_string());
+            assert_eq!(told[0]["method"], "notifications/resources/list_changed");
+            assert_eq!(told[1]["method"], "notifications/resources/updated");
+            assert_eq!(&told[1]["params"], uri);
+        }
+    }
+    delete(&cold, &other);
+    older.told("resources/list_changed");
+    newest.told("resources/list_changed");
+    delete(&cold, &address);
+    assert_eq!(older.told("resources/updated"), uri);
+    older.told("resources/list_changed");
+    assert_eq!(
+        newest.told("resources/updated"),
+        json!({"_meta": tag, "uri": address})
+    );
+    newest.told("resources/list_changed");
+    for mut host in [older, newest] {
+        host.to = None;
+        let status = host.child.wait().expect("the bridge ends");
+        assert!(status.success(), "{status}");
+    }
+}
+
+/// A session's text changes with whatever happens in it; lists change with what is said of it there.
+#[test]
+fn a_session_is_followed_by_its_address() {
+    let cold = cold!();
+    let session = json!({"session": "work"}).to_string();
+    cold.json(&["call", "create_session", &session]);
+    let mut host = Host::start(&cold);
+    host.initialize();
+    let uri = json!({"uri": "lore://session/work"});
+    let answer = host.ask(1, "resources/subscribe", uri.clone());
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let step = json!({"session": "work", "tool": "t", "result": "1"}).to_string();
+    cold.json(&["call", "record_step", &step]);
+    assert_eq!(host.told("resources/updated"), uri);
+    let title = json!({"session": "work", "title": "Work"}).to_string();
+    cold.json(&["call", "update_session", &title]);
+    assert_eq!(host.told("resources/updated"), uri);
+    host.told("resources/list_changed");
+    let answer = host.ask(2, "resources/read", uri);
+    let text = answer["result"]["contents"][0]["text"].as_str();
+    assert!(text.is_some_and(|text| text.contains("Work")), "{answer}");
+}
+
 /// Exit codes are a contract: each is shown by a command that ends with it.
 #[test]
 fn exit_codes() {
-    let cold = Cold::new();
+    let cold = cold!();
     let code = |arguments: &[&str]| cold.run(arguments).status.code();
     assert_eq!(code(&["step", "record", "t", r#"{"id": 4}"#]), Some(0));
     assert_eq!(code(&["step", "resolve", "ID_FROM_STEP_1"]), Some(0));
@@ -256,7 +316,7 @@ fn exit_codes() {
     let unreachable = cold
         .lore(&["status"])
         .env("LORE_DAEMON", "/no/such/program")
-        .env("LORE_HOME", cold.0.path().join("other"))
+        .env("LORE_HOME", cold.home.path().join("other"))
         .output()
         .expect("lore runs");
     assert_eq!(unreachable.status.code(), Some(3), "{unreachable:?}");
@@ -268,7 +328,7 @@ fn exit_codes() {
 /// is run, and the values it promises come out.
 #[test]
 fn the_first_minute_of_the_readme() {
-    let cold = Cold::new();
+    let cold = cold!();
     let readme = include_str!("../../README.md");
     let section = readme
         .split("## The first minute by hand")
@@ -295,113 +355,24 @@ fn the_first_minute_of_the_readme() {
     assert!(outputs[2].contains("see Fix login"), "{}", outputs[2]);
 }
 
-/// Ids in the order in which they were first seen, so that those of a page and those of a run can
-/// be compared.
-#[derive(Default)]
-struct Ids(Vec<String>);
-
-/// What is another one each time: `0` is a digit, `x` a letter or digit.
-const TIME: &str = "0000-00-00T00:00:00.000000Z";
-const IDS: [&str; 3] = [
-    "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
-    "s-xxxxxxxxxxxxxxxx",
-    "agents-xxxxxxxx",
-];
-
-impl Ids {
-    /// A text with its times, sizes and ids replaced: ids by their number.
-    fn plain(&mut self, text: &str) -> String {
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            let is_size = digits > 0
-                && (plain.ends_with("Bytes\":") || rest[digits..].starts_with(" B"))
-                && !plain.ends_with(|c: char| c.is_ascii_digit());
-            let length = if has_shape(rest, TIME) {
-                plain += "<time>";
-                TIME.len()
-            } else if let Some(shape) = IDS.iter().find(|shape| has_shape(rest, shape)) {
-                let number = self.number(&rest[..shape.len()]);
-                plain += &format!("<id {number}>");
-                shape.len()
-            } else if is_size {
-                plain += "<size>";
-                digits
-            } else {
-                plain.push(first);
-                first.len_utf8()
-            };
-            rest = &rest[length..];
-        }
-        plain
-    }
-
-    fn number(&mut self, id: &str) -> usize {
-        let known = self.0.iter().position(|known| known == id);
-        known.unwrap_or_else(|| {
-            self.0.push(id.to_owned());
-            self.0.len() - 1
-        })
-    }
-
-    /// A text of the page with the ids of this run in it.
-    fn translate(&self, run: &Self, text: &str) -> String {
-        let pairs = self.0.iter().zip(&run.0);
-        pairs.fold(text.to_owned(), |text, (here, there)| {
-            text.replace(here, there)
-        })
-    }
-}
-
-fn has_shape(text: &str, shape: &str) -> bool {
-    text.len() >= shape.len()
-        && text
-            .bytes()
-            .zip(shape.bytes())
-            .all(|(byte, wanted)| match wanted {
-                b'0' => byte.is_ascii_digit(),
-                b'x' => byte.is_ascii_alphanumeric(),
-                _ => byte == wanted,
-            })
-}
-
 /// The examples of docs/checkpoints.md are true: every command is run, every MCP line is sent, and
 /// what comes out is what stands there, but for ids, times and sizes.
 #[test]
 fn the_examples_of_the_checkpoints_page() {
     let page = include_str!("../../docs/checkpoints.md");
-    let block = |language: &str| {
-        let open = format!("\n```{language}\n");
-        let (_, rest) = page.split_once(&open).expect("the block is there");
-        rest.split_once("```").expect("its end").0
-    };
-    let cold = Cold::new();
-    let (mut ids, mut run) = (Ids::default(), Ids::default());
-    let mut session = String::new();
-    let mut commands = 0;
-    for example in block("console").split("\n$ ") {
-        let (line, wanted) = example.split_once('\n').unwrap_or((example, ""));
-        let line = ids.translate(&run, line.trim_start_matches("$ "));
-        if let Some(value) = line.strip_prefix("export LORE_SESSION=") {
-            session = value.to_owned();
-            continue;
-        }
-        let mut shell = cold.shell(&format!("{{ {line}\n}} 2>&1"));
-        let output = shell.env("LORE_SESSION", &session).output();
-        let found = String::from_utf8(output.expect("a shell").stdout).expect("a text");
-        assert_eq!(run.plain(found.trim()), ids.plain(wanted.trim()), "{line}");
-        commands += 1;
-    }
+    let cold = cold!();
+    let mut reader = Reader::new(&cold);
+    let commands = reader.read(page::blocks(page, "console")[0]);
     assert!(commands > 8, "{commands} commands on the page");
 
     let mut host = Host::of(&mut cold.shell("lore --agent claude mcp"));
     host.initialize();
-    let mut lines = block("jsonl").lines();
+    let mut lines = page::blocks(page, "jsonl")[0].lines();
+    let pairs = &mut reader.pairs;
     let mut calls = 0;
     while let Some(request) = lines.next().and_then(|line| line.strip_prefix("→ ")) {
-        host.send(&ids.translate(&run, request));
-        let mut answer: Value = serde_json::from_str(&host.line()).expect("an answer");
+        host.send(&pairs.translate(request));
+        let mut answer = host.answer();
         let result = answer["result"].as_object_mut().expect("a result");
         let content = result.shift_remove("content").expect("content");
         let text = content[0]["text"].as_str().expect("a text");
@@ -409,11 +380,8 @@ fn the_examples_of_the_checkpoints_page() {
         assert!(result["isError"] == true || text == said, "{text}");
         let wanted = lines.next().and_then(|line| line.strip_prefix("← "));
         let wanted = wanted.expect("its answer");
-        assert_eq!(
-            run.plain(&answer.to_string()),
-            ids.plain(wanted),
-            "{request}"
-        );
+        let same = pairs.same_text(wanted, &answer.to_string());
+        same.unwrap_or_else(|error| panic!("{request}\n{error}"));
         calls += 1;
     }
     assert!(calls > 3, "{calls} calls on the page");
@@ -423,9 +391,9 @@ fn the_examples_of_the_checkpoints_page() {
 /// conflict, a deletion and what is not there end as they should.
 #[test]
 fn contexts_go_through_the_client_whole() {
-    let cold = Cold::new();
+    let cold = cold!();
     let saved = "{\"b\":{\"z\":[1.10,-0,1E400],\"a\":\"\u{202e}é\"}, \"n\":12345678901234567890.5}";
-    let file = cold.0.path().join("context.json");
+    let file = cold.home.path().join("context.json");
     std::fs::write(&file, saved).expect("a file");
     let file = file.to_str().expect("a path");
     let first = cold.json(&["checkpoint", "save", file, "--json", "--name", "one"]);

@@ -4,24 +4,27 @@
 //! A line of tests/golden/ is never changed or taken away. What is new is added at the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[path = "golden/talk.rs"]
+mod talk;
+
 use std::path::Path;
 
 use lore::protocol::Code;
 use lore::protocol::tools::READ_OPERATIONS;
 use lored::checkpoints::{
-    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone,
+    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone, HeldBy,
     KeyMarked, Link, Part,
 };
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
 use lored::log::objects::{self, Form, Object, Place};
 use lored::log::{
-    Actor, Body, Hash, INDEX, KeyMark, LOG, Log, NewEvent, OBJECTS, Position, RecordBuilder,
-    RecordKey, Stamped, codec, decode_record,
+    Actor, Body, Hash, INDEX, KeyMark, LOG, Log, NewEvent, OBJECTS, Origin, Position,
+    RecordBuilder, RecordKey, Stamped, codec, decode_record,
 };
 use lored::operation::Access;
 use lored::rooms::Rooms;
-use lored::sessions::SessionCreated;
+use lored::sessions::{SessionBegun, SessionCreated, SessionErased, SessionForgotten};
 use lored::steps::{
     ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text, decode_step,
 };
@@ -98,6 +101,7 @@ fn step(number: u32, success: bool, body: &StepRecorded, salt: [u8; 16]) -> NewE
         project: Some("p-1".to_owned()),
         fact: codec::encode(&fact),
         body: Body::new(codec::encode(body), salt),
+        origin: None,
     }
 }
 
@@ -113,6 +117,7 @@ fn registration(
         project: scope.1.map(str::to_owned),
         fact: codec::EMPTY.to_vec(),
         body: Body::new(body, salt),
+        origin: None,
     }
 }
 
@@ -122,6 +127,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
     let created = SessionCreated {
         title: Some("Fix the login loop".to_owned()),
         user: Some("ada".to_owned()),
+        topic: None,
         tags: vec!["web".to_owned(), "bug".to_owned()],
         preferences: Some(r#"{"language":"en"}"#.to_owned()),
     };
@@ -170,6 +176,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
             SessionCreated::event(
                 "s-1".to_owned(),
                 Some("p-1".to_owned()),
+                &SessionBegun::default(),
                 created.prepare(clock.random()),
             ),
         ),
@@ -178,6 +185,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
             SessionCreated::event(
                 "s-2".to_owned(),
                 None,
+                &SessionBegun::default(),
                 SessionCreated::default().prepare(clock.random()),
             ),
         ),
@@ -229,6 +237,7 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
         project: Some("p-1".to_owned()),
         fact,
         body: Body::new(body, clock.random()),
+        origin: None,
     };
     let saved = |saved: &CheckpointSaved, metadata: Option<&str>| {
         let metadata = metadata.map(str::to_owned);
@@ -285,6 +294,7 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
     let marked = |is_unmarked| KeyMarked {
         key: "userGoal".to_owned(),
         is_unmarked,
+        held_by: None,
     };
     let metadata = r#"{"name":"before the merge","tags":["web"],"ticket":17}"#;
     let deletion = |deleted| nothing(CheckpointsDeleted::KIND, codec::encode(deleted));
@@ -304,6 +314,102 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
         ("key_marked", mark(false)),
         ("key_unmarked", mark(true)),
     ]
+}
+
+/// What becomes of a session that is forgotten.
+fn forgetting_events() -> Vec<(&'static str, NewEvent)> {
+    let clock = Clock::fixed(TIME, 9);
+    let of = |kind, fact: Vec<u8>| NewEvent {
+        kind,
+        session: Some("s-1".to_owned()),
+        project: Some("p-1".to_owned()),
+        fact,
+        body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        origin: None,
+    };
+    let forgotten = SessionForgotten {
+        events: 17,
+        bytes: 70_000,
+    };
+    vec![
+        (
+            "session_forgotten",
+            of(SessionForgotten::KIND, codec::encode(&forgotten)),
+        ),
+        (
+            "session_erased",
+            of(SessionErased::KIND, codec::EMPTY.to_vec()),
+        ),
+    ]
+}
+
+/// A log of its own: events whose content is gone, and those that say so.
+fn forgotten() -> Vec<(&'static str, Stamped)> {
+    let mut found: Vec<(&'static str, Stamped)> = Vec::new();
+    let names = ["content_forgotten_with_key", "content_forgotten"];
+    for (name, (_, mut event)) in names.into_iter().zip(stamped()) {
+        (event.payload, event.key) = (None, None);
+        found.push((name, event));
+    }
+    for (name, event) in forgetting_events() {
+        let (previous, position) = match found.last() {
+            Some((_, last)) => (last.link, Position(last.position().0 + 1)),
+            None => (Hash::default(), Position(1)),
+        };
+        let event = Stamped::stamp(event, &previous, position, TIME, &actor(), None);
+        found.push((name, event));
+    }
+    found
+}
+
+/// A log of its own: events that were imported, with and without the name of an agent, and a mark whose
+/// key is held by nobody, or by a checkpoint that is not the latest.
+fn imported() -> Vec<(&'static str, Stamped)> {
+    let clock = Clock::fixed(TIME, 10);
+    let marked = |held_by| {
+        let mark = KeyMarked {
+            key: "userGoal".to_owned(),
+            is_unmarked: false,
+            held_by: Some(held_by),
+        };
+        codec::encode(&mark)
+    };
+    let first = HeldBy::Checkpoint(CheckpointKey::of([1; 16]));
+    let events = [
+        ("imported", "claude", marked(first)),
+        ("imported_by_nobody", "", marked(HeldBy::Nobody)),
+    ];
+    let mut previous = Hash::default();
+    let mut found = Vec::new();
+    for (at, (name, agent, fact)) in (1..).zip(events) {
+        let event = NewEvent {
+            kind: KeyMarked::KIND,
+            session: Some("s-1".to_owned()),
+            project: None,
+            fact,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+            origin: Some(Origin {
+                at: TIME - 1_000_000,
+                agent: agent.to_owned(),
+            }),
+        };
+        let event = Stamped::stamp(event, &previous, Position(at), TIME, &actor(), None);
+        previous = event.link;
+        found.push((name, event));
+    }
+    found
+}
+
+/// A log of its own: what happens in a conversation.
+fn said() -> Vec<(&'static str, Stamped)> {
+    let mut previous = Hash::default();
+    let mut found = Vec::new();
+    for (at, (name, event)) in (1..).zip(talk::events()) {
+        let event = Stamped::stamp(event, &previous, Position(at), TIME, &actor(), None);
+        previous = event.link;
+        found.push((name, event));
+    }
+    found
 }
 
 /// Objects in every form and place.
@@ -365,9 +471,9 @@ fn rows() -> Memory {
         } else {
             600
         };
-        let record = records.place(event.position(), bytes);
+        let record = records.place(event.position(), &[bytes])[0];
         Rooms.apply(&mut rows, &event, record).unwrap();
-        records.push(&event);
+        records.push(&event, record);
     }
     for (key, value) in records.finish() {
         rows.put(LOG, &key.to_bytes(), &value);
@@ -381,6 +487,11 @@ fn rows() -> Memory {
 fn stored_bytes_are_for_ever() {
     let mut lines = Vec::new();
     for (name, event) in stamped() {
+        let mut bytes = Vec::new();
+        codec::encode_event(&event, &mut bytes);
+        lines.push(format!("event {name} {}", hex(&bytes)));
+    }
+    for (name, event) in forgotten().into_iter().chain(imported()).chain(said()) {
         let mut bytes = Vec::new();
         codec::encode_event(&event, &mut bytes);
         lines.push(format!("event {name} {}", hex(&bytes)));
@@ -443,6 +554,15 @@ fn old_bytes_are_read() {
         previous = read.link;
         if event.position() <= Position(8) {
             assert_eq!(Log::new(&rows).at(event.position()).unwrap(), Some(event));
+        }
+    }
+    for events in [forgotten(), imported(), said()] {
+        let mut previous = Hash::default();
+        for (name, event) in events {
+            let read = codec::decode_event(&golden_bytes(&format!("event {name}"))).unwrap();
+            assert_eq!(read, event, "{name}");
+            read.check(&previous, event.position()).unwrap();
+            previous = read.link;
         }
     }
     let mut objects = Memory::new();

@@ -15,37 +15,70 @@ const LINE: &[&str] = &[
     "config",
     "service",
     "api",
+    "forgetting",
     "rooms",
     "audit",
+    "overview",
+    "packs",
+    "messages",
+    "entities",
     "checkpoints",
     "steps",
-    "checkpoints",
+    "reading",
     "state",
     "sessions",
     "projects",
     "resource",
     "operation",
+    "upstream",
     "cache",
     "engine",
     "error",
+    "quotes",
     "log",
     "store",
     "tokens",
+    "shown",
     "canonical",
     "clock",
 ];
 
 /// Rooms: one per capability.
-const CAPABILITIES: &[&str] = &["checkpoints", "steps", "sessions", "projects", "audit"];
+const CAPABILITIES: &[&str] = &[
+    "checkpoints",
+    "steps",
+    "sessions",
+    "messages",
+    "entities",
+    "packs",
+    "overview",
+    "projects",
+    "audit",
+    "forgetting",
+];
 
 /// Outsiders, and the only places that name them.
 const OUTSIDERS: &[(&str, &[&str])] = &[
     ("fjall", &["daemon/src/store/"]),
     ("lz4_flex", &["daemon/src/store/"]),
     ("xxhash_rust", &["daemon/src/store/"]),
-    ("rmcp", &["daemon/src/api/mcp", "daemon/src/api/http"]),
-    ("hyper", &["daemon/src/api/http"]),
-    ("hyper_util", &["daemon/src/api/http"]),
+    (
+        "rmcp",
+        &[
+            "daemon/src/api/mcp",
+            "daemon/src/api/http",
+            "daemon/src/upstream/",
+        ],
+    ),
+    (
+        "hyper",
+        &["daemon/src/api/http", "daemon/src/upstream/http.rs"],
+    ),
+    (
+        "hyper_util",
+        &["daemon/src/api/http", "daemon/src/upstream/http.rs"],
+    ),
+    ("sse_stream", &["daemon/src/upstream/http.rs"]),
     ("ciborium", &["daemon/src/log/codec.rs"]),
     ("ciborium_io", &["client/src/protocol/cbor.rs"]),
     ("ciborium_ll", &["client/src/protocol/cbor.rs"]),
@@ -55,15 +88,35 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         "SystemTime::now",
         &["daemon/src/clock.rs", "tests/src/random.rs"],
     ),
-    ("regex", &["daemon/src/steps/", "daemon/src/tokens.rs"]),
-    ("regex_syntax", &["daemon/src/steps/"]),
-    ("rustc_hash", &["daemon/src/tokens.rs"]),
+    (
+        "regex",
+        &[
+            "daemon/src/steps/",
+            "daemon/src/tokens.rs",
+            "daemon/src/entities/recognise/packs/",
+        ],
+    ),
+    (
+        "regex_syntax",
+        &["daemon/src/steps/", "daemon/src/entities/recognise/packs/"],
+    ),
+    (
+        "rustc_hash",
+        &["daemon/src/tokens.rs", "daemon/src/entities/recognise/"],
+    ),
+    ("aho_corasick", &["daemon/src/entities/recognise/"]),
     ("tiktoken_rs", &["daemon/build.rs"]),
-    ("toml", &["daemon/src/config.rs"]),
+    (
+        "toml",
+        &[
+            "daemon/src/config.rs",
+            "daemon/src/entities/recognise/packs/",
+        ],
+    ),
 ];
 
 /// Wire types with arguments and replies, and the only places in the daemon that name them.
-const WIRE_FAMILIES: &[&str] = &["steps", "sessions", "log", "status"];
+const WIRE_FAMILIES: &[&str] = &["steps", "sessions", "messages", "entities", "log", "status"];
 const WIRE_PLACES: &[&str] = &[
     "daemon/src/api/",
     "daemon/src/audit/",

@@ -25,8 +25,15 @@ struct Response<'a, R> {
 #[derive(Serialize)]
 struct Capabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
-    resources: Option<Empty>,
+    resources: Option<Resources>,
     tools: Empty,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resources {
+    subscribe: bool,
+    list_changed: bool,
 }
 
 #[derive(Serialize)]
@@ -68,7 +75,14 @@ struct DiscoverMeta {
 }
 
 const CAPABILITIES: Capabilities = Capabilities {
-    resources: if HAS_RESOURCES { Some(Empty {}) } else { None },
+    resources: if HAS_RESOURCES {
+        Some(Resources {
+            subscribe: true,
+            list_changed: true,
+        })
+    } else {
+        None
+    },
     tools: Empty {},
 };
 const SERVER_INFO: ServerInfo = ServerInfo {

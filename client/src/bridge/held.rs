@@ -1,8 +1,9 @@
 //! What the bridge keeps so that a new daemon can go on where the old one stopped.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::again::{self, Again};
 use super::line::{Message, Method};
 
 /// The longest line that is kept beyond its answer, and the most subscriptions.
@@ -37,6 +38,8 @@ pub(super) struct Held {
     initialized: Option<Vec<u8>>,
     /// Subscriptions that were answered: URI, id and line.
     subscriptions: Vec<(String, String, Vec<u8>)>,
+    /// Whether a daemon was there and went: something may have changed without it.
+    has_lost: bool,
 }
 
 /// What a new connection gets first.
@@ -44,8 +47,15 @@ pub(super) struct Held {
 pub(super) struct Preamble {
     /// Whole lines.
     pub bytes: Vec<u8>,
-    /// Ids whose answers the host has had already.
-    pub swallow: HashSet<String>,
+    /// What the host has had already.
+    pub again: Again,
+}
+
+impl Waiting {
+    /// Whether it is a stream of changes that a daemon has had.
+    fn is_stream(&self) -> bool {
+        self.method == Method::Listen && self.sends > 0
+    }
 }
 
 impl Held {
@@ -54,7 +64,10 @@ impl Held {
         let (id, method) = match message {
             Message::Request { id, method } => (Some(id), method),
             Message::Notification(method) => (None, method),
-            Message::Answer { .. } | Message::Other => (None, Method::Any),
+            Message::Answer { .. }
+            | Message::Granted(_)
+            | Message::StreamEnd(_)
+            | Message::Other => (None, Method::Any),
         };
         let mut done = 0;
         match &method {
@@ -73,6 +86,7 @@ impl Held {
             | Method::Initialized
             | Method::Discover
             | Method::Subscribe(_)
+            | Method::Listen
             | Method::Any => {}
         }
         self.waiting.push_back(Waiting {
@@ -137,11 +151,12 @@ impl Held {
     /// The connection is gone: every line must be sent again. Gives the requests that have gone
     /// down with too many daemons.
     pub fn lost(&mut self, now: Instant) -> Vec<Waiting> {
-        let (poison, rest) = self
-            .waiting
-            .drain(..)
-            .partition(|waiting| waiting.sent && waiting.sends >= SENDS_MAX);
+        let (poison, rest) = self.waiting.drain(..).partition(|waiting| {
+            // A stream lasts: it may see many daemons.
+            waiting.sent && waiting.sends >= SENDS_MAX && waiting.method != Method::Listen
+        });
         self.waiting = rest;
+        self.has_lost = true;
         for waiting in &mut self.waiting {
             waiting.sent = false;
             waiting.since = now;
@@ -152,6 +167,9 @@ impl Held {
     /// What a new daemon must know of what the host has done before.
     pub fn preamble(&self) -> Preamble {
         let mut preamble = Preamble::default();
+        for stream in self.waiting.iter().filter(|waiting| waiting.is_stream()) {
+            stream.id.iter().for_each(|id| preamble.again.granted(id));
+        }
         let Some((id, line)) = &self.initialize else {
             return preamble;
         };
@@ -162,7 +180,12 @@ impl Held {
         {
             return preamble;
         }
-        preamble.push(id, line);
+        // Who is not initialized yet hears of nothing.
+        let instead = match self.initialized.is_some() && self.has_lost {
+            true => again::lists(),
+            false => Vec::new(),
+        };
+        preamble.push(id, line, instead);
         if let Some(line) = &self.initialized
             && !self
                 .waiting
@@ -171,8 +194,8 @@ impl Held {
         {
             preamble.bytes.extend(line);
         }
-        for (_, id, line) in &self.subscriptions {
-            preamble.push(id, line);
+        for (uri, id, line) in &self.subscriptions {
+            preamble.push(id, line, again::updated(uri));
         }
         preamble
     }
@@ -183,6 +206,7 @@ impl Held {
         self.waiting
             .iter()
             .filter(old)
+            .filter(|waiting| !waiting.is_stream())
             .filter_map(|waiting| waiting.id.clone())
             .collect()
     }
@@ -203,9 +227,10 @@ impl Held {
             .collect()
     }
 
-    /// Whether requests wait for answers.
+    /// Whether requests wait for answers; streams have none.
     pub fn has_unanswered(&self) -> bool {
-        self.waiting.iter().any(|waiting| waiting.id.is_some())
+        let is_asked = |waiting: &Waiting| waiting.id.is_some() && waiting.method != Method::Listen;
+        self.waiting.iter().any(is_asked)
     }
 
     /// Whether a daemon is needed.
@@ -215,9 +240,9 @@ impl Held {
 }
 
 impl Preamble {
-    fn push(&mut self, id: &str, line: &[u8]) {
+    fn push(&mut self, id: &str, line: &[u8], instead: Vec<u8>) {
         self.bytes.extend(line);
-        self.swallow.insert(id.to_owned());
+        self.again.had(id, instead);
     }
 }
 
@@ -258,13 +283,13 @@ mod tests {
         assert!(held.answered("5", false) > 0);
         assert!(held.lost(Instant::now()).is_empty());
 
-        let preamble = held.preamble();
+        let mut preamble = held.preamble();
         let opening = [INITIALIZE, INITIALIZED, SUBSCRIBE].join("\n") + "\n";
         assert_eq!(String::from_utf8(preamble.bytes).unwrap(), opening);
-        assert_eq!(
-            preamble.swallow,
-            HashSet::from(["0".to_owned(), "5".to_owned()])
-        );
+        let mut instead = |id| preamble.again.instead_of_answer(id);
+        assert_eq!(instead("0"), Some(again::lists()));
+        assert_eq!(instead("5"), Some(again::updated("u")));
+        assert_eq!(instead("6"), None);
         assert_eq!(send_all(&mut held), format!("{CALL}\n"));
     }
 
@@ -299,7 +324,9 @@ mod tests {
         held.answered("7", false);
         held.lost(Instant::now());
         assert!(!held.needs_daemon(), "{held:?}");
-        assert_eq!(held.preamble().swallow.len(), 1);
+        let mut again = held.preamble().again;
+        assert!(again.instead_of_answer("0").is_some());
+        assert!(again.instead_of_answer("5").is_none());
     }
 
     #[test]

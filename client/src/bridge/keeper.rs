@@ -178,7 +178,7 @@ impl<W: Write + Send + 'static> Keeper<W> {
         let preamble = self.held.preamble();
         let reader = stream.try_clone()?;
         let (output, events) = (Arc::clone(&self.output), self.sender.clone());
-        thread::spawn(move || pipes::read_daemon(reader, &output, preamble.swallow, &events));
+        thread::spawn(move || pipes::read_daemon(reader, &output, preamble.again, &events));
         if stream.write_all(&preamble.bytes).is_err() {
             let _ = stream.shutdown(Shutdown::Both);
             self.link = Link::Ending;

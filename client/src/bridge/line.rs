@@ -71,6 +71,10 @@ pub(super) enum Message {
         /// Whether it says that the request failed.
         failed: bool,
     },
+    /// A stream of changes was granted, the one of this id.
+    Granted(String),
+    /// A stream of changes ended well, the one of this id: its daemon stops.
+    StreamEnd(String),
     /// A batch, or no JSON-RPC at all: for the other side to judge.
     Other,
 }
@@ -84,6 +88,8 @@ pub(super) enum Method {
     /// A subscription to a resource, by its URI.
     Subscribe(String),
     Unsubscribe(String),
+    /// A stream of changes, without an answer for as long as it lasts.
+    Listen,
     /// The host gives up the request with this id.
     Cancelled(String),
     Any,
@@ -97,6 +103,8 @@ struct Envelope<'a> {
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
@@ -116,13 +124,42 @@ pub(super) fn message(line: &[u8]) -> Message {
             id,
             method: method(&name, envelope.params),
         },
-        (None, Some(name)) => Message::Notification(method(&name, envelope.params)),
-        (Some(id), None) => Message::Answer {
-            id,
-            failed: envelope.error.is_some(),
+        (None, Some(name)) => match envelope.params {
+            Some(params) if name == "notifications/subscriptions/acknowledged" => {
+                stream_id(params).map_or(Message::Notification(Method::Any), Message::Granted)
+            }
+            params => Message::Notification(method(&name, params)),
+        },
+        (Some(id), None) => match envelope.result.and_then(stream_id) {
+            Some(id) => Message::StreamEnd(id),
+            None => Message::Answer {
+                id,
+                failed: envelope.error.is_some(),
+            },
         },
         (None, None) => Message::Other,
     }
+}
+
+/// The stream of changes that params or a result are of, if they are of one.
+fn stream_id(params: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(rename = "_meta", borrow)]
+        meta: Meta<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Meta<'a> {
+        #[serde(rename = "io.modelcontextprotocol/subscriptionId", borrow)]
+        id: &'a RawValue,
+    }
+    // What names no stream is not looked into: replies may be large.
+    memchr::memmem::find(
+        params.get().as_bytes(),
+        b"modelcontextprotocol/subscriptionId",
+    )?;
+    let params = serde_json::from_str::<Params<'_>>(params.get()).ok()?;
+    Some(same_id(params.meta.id.get()))
 }
 
 /// An id in the form that serde_json writes.
@@ -136,6 +173,7 @@ fn method(name: &str, params: Option<&RawValue>) -> Method {
         "initialize" => Method::Initialize,
         "notifications/initialized" => Method::Initialized,
         "server/discover" => Method::Discover,
+        "subscriptions/listen" => Method::Listen,
         "resources/subscribe" => uri(params).map_or(Method::Any, Method::Subscribe),
         "resources/unsubscribe" => uri(params).map_or(Method::Any, Method::Unsubscribe),
         "notifications/cancelled" => cancelled(params).map_or(Method::Any, Method::Cancelled),
@@ -292,6 +330,25 @@ mod tests {
                 Message::Answer {
                     id: "1".into(),
                     failed: true,
+                },
+            ),
+            (
+                r#"{"id":3,"method":"subscriptions/listen","params":{}}"#,
+                request("3", Method::Listen),
+            ),
+            (
+                r#"{"method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}"#,
+                Message::Granted("3".into()),
+            ),
+            (
+                r#"{"id":3,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":3}}}"#,
+                Message::StreamEnd("3".into()),
+            ),
+            (
+                r#"{"id":4,"result":{"text":"io.modelcontextprotocol/subscriptionId"}}"#,
+                Message::Answer {
+                    id: "4".into(),
+                    failed: false,
                 },
             ),
             (r#"[{"id":1,"method":"ping"}]"#, Message::Other),

@@ -5,6 +5,7 @@
 //! crash is one slow call. Three threads: one reads the host's lines, one reads the daemon's, and
 //! one owns all state and writes to the daemon.
 
+mod again;
 pub mod answers;
 mod held;
 mod keeper;

@@ -1,11 +1,11 @@
 //! The ends of the bridge: the threads that read, and the output that both sides write to.
 
-use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use super::again::Again;
 use super::line::{self, Message};
 use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers};
 use crate::connection;
@@ -116,12 +116,12 @@ pub(super) fn read_host<W: Write>(
     let _ = events.send(Event::InputEnd);
 }
 
-/// Carries the daemon's lines to the host until the connection ends. Answers in `swallow` stop
-/// here: the host has had them.
+/// Carries the daemon's lines to the host until the connection ends. What the host has had already
+/// stops here, and so does the end of a stream of changes: the next daemon goes on with it.
 pub(super) fn read_daemon<W: Write>(
     stream: UnixStream,
     output: &Arc<Output<W>>,
-    mut swallow: HashSet<String>,
+    mut again: Again,
     events: &Sender<Event>,
 ) {
     let mut input = BufReader::with_capacity(64 << 10, stream);
@@ -129,8 +129,20 @@ pub(super) fn read_daemon<W: Write>(
     loop {
         let answer = match line::read(&mut input, &mut line, ANSWER_BYTES_MAX) {
             Ok(line::Read::Whole) => match line::message(&line) {
-                Message::Answer { id, .. } if swallow.remove(&id) => continue,
-                Message::Answer { id, failed } => Some((id, failed)),
+                Message::Answer { id, failed } => match again.instead_of_answer(&id) {
+                    Some(instead) => {
+                        line = instead;
+                        None
+                    }
+                    None => Some((id, failed)),
+                },
+                Message::Granted(id) => {
+                    if let Some(instead) = again.instead_of_grant(&id, &line) {
+                        line = instead;
+                    }
+                    None
+                }
+                Message::StreamEnd(_) => continue,
                 Message::Request { .. } | Message::Notification(_) | Message::Other => None,
             },
             Ok(line::Read::TooLong) => {
@@ -142,7 +154,9 @@ pub(super) fn read_daemon<W: Write>(
             // Half a line is no answer: a new daemon will give the whole one.
             Ok(line::Read::End) | Err(_) => break,
         };
-        if let Err(error) = output.line(&line) {
+        if !line.is_empty()
+            && let Err(error) = output.line(&line)
+        {
             let _ = events.send(Event::OutputBroken(error));
             return;
         }

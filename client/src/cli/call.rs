@@ -27,7 +27,7 @@ impl Call {
         let args = text_or_stdin(self.arguments)?;
         let mut reply = caller.reply(&self.name, args)?.into_one_text();
         reply.push(b'\n');
-        output::write(&reply)?;
+        output::write_json_lines(&reply)?;
         Ok(End::Good)
     }
 }

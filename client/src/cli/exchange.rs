@@ -1,25 +1,92 @@
-//! Arguments to JSON, and replies from it.
+//! Arguments to JSON, and replies from it: what every verb does.
 
+use std::fmt::Display;
 use std::io;
+use std::str::FromStr;
 
-use lore::protocol::{AsOf, Deserialize, Serialize};
+use lore::protocol::{AsOf, Deserialize, Meta, Reply, Serialize};
 use serde_json::{Map, Value};
 
-use super::output::{self, Output};
+use super::output::{self, Output, shown, shown_lines};
 use super::{Caller, End, Failure};
 
-/// Prints a reply: for programs as it is, for people as `human` says.
-pub fn answer<T: for<'de> Deserialize<'de>>(
-    caller: &Caller,
-    reply: &[u8],
-    human: impl FnOnce(&T) -> (String, End),
-) -> Result<End, Failure> {
-    let (text, end) = human(&read(reply)?);
-    match caller.output {
-        Output::Json => output::write_json(reply)?,
-        Output::Human => output::write(text.as_bytes())?,
+/// What people are told.
+pub struct Told {
+    /// On standard output.
+    pub out: String,
+    /// On standard error: what must not stand in a pipe.
+    pub aside: String,
+    /// How the command ends.
+    pub end: End,
+}
+
+impl Told {
+    /// It did what it should.
+    pub const fn good(out: String) -> Self {
+        Self {
+            out,
+            aside: String::new(),
+            end: End::Good,
+        }
     }
-    Ok(end)
+
+    /// It found nothing.
+    pub const fn nothing(aside: String) -> Self {
+        Self {
+            out: String::new(),
+            aside,
+            end: End::Nothing,
+        }
+    }
+}
+
+/// Calls an operation and prints its reply.
+pub fn ask<T: for<'de> Deserialize<'de>>(
+    caller: &mut Caller,
+    name: &str,
+    args: &impl Serialize,
+    human: impl FnOnce(&T) -> Told,
+) -> Result<End, Failure> {
+    let reply = caller.reply(name, json(args)?)?;
+    let told = human(&read(&reply.json)?);
+    tell(caller, reply, told)
+}
+
+/// Prints a reply: for programs whole, with what was said beside it; for people as `told`, and the
+/// warnings.
+pub fn tell(caller: &Caller, reply: Reply, told: Told) -> Result<End, Failure> {
+    match caller.output {
+        Output::Json => output::write_json(&reply.into_one_text())?,
+        Output::Human => {
+            output::write(told.out.as_bytes())?;
+            eprint!("{}", told.aside);
+            for warning in warnings(&reply)? {
+                eprintln!("lore: {}", shown(&warning, 0));
+            }
+        }
+    }
+    Ok(told.end)
+}
+
+/// What was said beside a reply.
+pub fn meta(reply: &Reply) -> Result<Option<Meta>, Failure> {
+    reply.meta.as_deref().map(read).transpose()
+}
+
+/// What the caller should know, wherever a reply says it.
+fn warnings(reply: &Reply) -> Result<Vec<String>, Failure> {
+    #[derive(Default, Deserialize)]
+    struct Warned {
+        #[serde(default)]
+        warnings: Vec<String>,
+    }
+    let mut all = match reply.json.trim_ascii_start().first() {
+        Some(b'{') => read::<Warned>(&reply.json)?.warnings,
+        // A list says it beside itself.
+        Some(_) | None => Vec::new(),
+    };
+    all.extend(meta(reply)?.into_iter().flat_map(|meta| meta.warnings));
+    Ok(all)
 }
 
 /// Reads a reply of the daemon.
@@ -35,6 +102,12 @@ pub fn json(args: &impl Serialize) -> Result<Vec<u8>, Failure> {
     serde_json::to_vec(args).map_err(|error| Failure::Usage(error.to_string()))
 }
 
+/// An id from the command line.
+pub fn id<T: FromStr<Err: Display>>(text: &str) -> Result<T, Failure> {
+    text.parse()
+        .map_err(|error: T::Err| Failure::Usage(shown_lines(&error.to_string())))
+}
+
 /// A small JSON object that stands on the command line behind `flag`.
 pub fn object(flag: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Failure> {
     text.map(serde_json::from_str)
@@ -44,10 +117,14 @@ pub fn object(flag: &str, text: Option<&str>) -> Result<Option<Map<String, Value
 
 /// What stands behind `--as-of`.
 pub fn moment(as_of: Option<&str>) -> Result<Option<AsOf>, Failure> {
-    as_of
-        .map(str::parse)
+    moment_of("--as-of", as_of)
+}
+
+/// A position or time that stands behind `flag`.
+pub fn moment_of(flag: &str, text: Option<&str>) -> Result<Option<AsOf>, Failure> {
+    text.map(str::parse)
         .transpose()
-        .map_err(|error| Failure::Usage(format!("--as-of: {error}")))
+        .map_err(|error| Failure::Usage(format!("{flag}: {error}")))
 }
 
 /// Bytes as the text they should be; `what` names them when they are none.

@@ -41,7 +41,7 @@ impl Log {
                 if self.jsonl {
                     let mut line = serde_json::to_vec(&event).map_err(std::io::Error::other)?;
                     line.push(b'\n');
-                    output::write(&line)?;
+                    output::write_json_lines(&line)?;
                 } else {
                     rows.push(row(event));
                 }

@@ -3,12 +3,20 @@
 mod call;
 mod checkpoint;
 mod compact;
+mod diff;
+mod entity;
 mod exchange;
+mod given;
 mod log;
 mod mcp;
+mod message;
 mod output;
+mod pack;
+mod session;
 mod status;
 mod step;
+mod tail;
+mod why;
 
 use std::io;
 use std::path::PathBuf;
@@ -61,10 +69,24 @@ enum Command {
     /// Save an agent's context, and get it back exactly
     #[command(subcommand)]
     Checkpoint(checkpoint::Checkpoint),
+    /// One piece of work as a whole: find it, shape it, share it, take it elsewhere, end it
+    #[command(subcommand)]
+    Session(session::Session),
+    /// Record what was said, and read it again
+    #[command(subcommand)]
+    Message(message::Message),
+    /// The things that sessions are about: what is known of them, how they are related
+    #[command(subcommand)]
+    Entity(entity::Entity),
+    Pack(pack::Pack),
+    Why(why::Why),
+    Diff(diff::Diff),
     /// How the daemon is
-    Status,
+    Status(status::Status),
     /// The events of the log
     Log(log::Log),
+    /// What happens, as it happens
+    Tail(tail::Tail),
     /// Give back the disk space of what was removed
     Compact,
     /// Speak MCP over stdin and stdout, for an agent's host
@@ -155,9 +177,16 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Call(call) => call.run(&mut Caller::new(globals)?),
         Command::Step(step) => step.run(&mut Caller::new(globals)?),
         Command::Checkpoint(checkpoint) => checkpoint.run(&mut Caller::new(globals)?),
-        Command::Status => status::run(&mut Caller::new(globals)?),
+        Command::Session(session) => session.run(&mut Caller::new(globals)?),
+        Command::Message(message) => message.run(&mut Caller::new(globals)?),
+        Command::Entity(entity) => entity.run(&mut Caller::new(globals)?),
+        Command::Pack(pack) => pack.run(&mut Caller::new(globals)?),
+        Command::Why(why) => why.run(&mut Caller::new(globals)?),
+        Command::Diff(diff) => diff.run(&mut Caller::new(globals)?),
+        Command::Status(status) => status.run(&mut Caller::new(globals)?),
         Command::Compact => compact::run(&mut Caller::new(globals)?),
         Command::Log(log) => log.run(&mut Caller::new(globals)?),
+        Command::Tail(tail) => tail.run(&mut Caller::new(globals)?),
     }
 }
 
@@ -247,17 +276,36 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         line.extend(body.to_json());
         line.extend(b"}\n");
         // The exit code says it too, should nobody read this.
-        let _ = output::write(&line);
+        let _ = output::write_json_lines(&line);
     } else {
         eprintln!("lore: {}", output::shown_lines(&body.message));
         if let Some(hint) = &body.hint {
             eprintln!("  {}", output::shown_lines(hint));
+        }
+        for fault in more_faults(&body) {
+            eprintln!("  {}", output::shown_lines(&fault));
         }
         if let Some(keys) = changed_keys(&body) {
             eprintln!("  Changed since: {keys}");
         }
     }
     ExitCode::from(exit_code(error, &body))
+}
+
+/// The other broken lines of a text, when that is why an import is refused.
+fn more_faults(body: &ErrorBody) -> Vec<String> {
+    let details = body.details.as_ref();
+    let faults = details.and_then(|details| details.get("faults")?.as_array());
+    let told = |fault: &Value| {
+        let (line, message) = (fault.get("line")?, fault.get("message")?.as_str()?);
+        Some(format!("line {line}: {message}"))
+    };
+    faults
+        .into_iter()
+        .flatten()
+        .skip(1)
+        .filter_map(told)
+        .collect()
 }
 
 /// The keys of a context that another writer changed, when that is why a save is refused.

@@ -1,6 +1,8 @@
 //! What goes to standard output: JSON for programs, tables for people.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 /// The version of what `--json` prints.
@@ -37,7 +39,45 @@ pub fn write_json(reply: &[u8]) -> io::Result<()> {
     let mut line = format!("{{\"schema_version\":{SCHEMA_VERSION}{comma}").into_bytes();
     line.extend(members);
     line.push(b'\n');
-    write(&line)
+    write_json_lines(&line)
+}
+
+/// Writes JSON, whole lines of it: as it is, but see [`json_for`].
+pub fn write_json_lines(lines: &[u8]) -> io::Result<()> {
+    match std::str::from_utf8(lines) {
+        Ok(lines) => write(json_for(lines, is_terminal()).as_bytes()),
+        Err(_) => Err(io::Error::other("the daemon's reply is not UTF-8")),
+    }
+}
+
+/// JSON as it goes to a pipe, as it is, or to a terminal: there what could trick it stands as an
+/// escape of JSON, and means the same.
+pub fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
+    let is_tricky = |character| is_hidden(character) && !matches!(character, '\n' | '\r' | '\t');
+    if !is_terminal || !json.contains(is_tricky) {
+        return Cow::Borrowed(json);
+    }
+    let mut tame = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_tricky(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing into a string does not fail.
+                let _ = write!(tame, "\\u{unit:04x}");
+            }
+        } else {
+            tame.push(character);
+        }
+    }
+    Cow::Owned(tame)
+}
+
+/// Text of several lines as it goes to a pipe, as it is, or to a terminal: there as
+/// [`shown_lines`].
+pub fn text_for(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    match is_terminal {
+        true => Cow::Owned(shown_lines(text)),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Whether a person sees standard output.
@@ -60,8 +100,9 @@ fn paints(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> boo
 /// hide is shown as an escape. `width` is in characters; 0 means any.
 pub fn shown(text: &str, width: usize) -> String {
     let mut line = String::with_capacity(text.len().min(width.max(16) * 4));
-    for (count, character) in text.chars().enumerate() {
-        if width > 0 && count + 1 >= width {
+    let mut characters = text.chars().enumerate().peekable();
+    while let Some((count, character)) = characters.next() {
+        if width > 0 && count + 1 >= width && characters.peek().is_some() {
             line.push('…');
             break;
         }
@@ -83,13 +124,37 @@ pub fn shown_lines(text: &str) -> String {
 }
 
 fn push_shown(line: &mut String, character: char) {
-    let hidden = matches!(character,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    if character.is_control() || hidden {
+    if is_hidden(character) {
         line.extend(character.escape_default());
     } else {
         line.push(character);
     }
+}
+
+/// Whether a character moves the cursor, changes the direction of others, or leaves no mark: what
+/// could hide something from the one who reads over it.
+///
+/// Selectors of an emoji's form (U+FE00 to U+FE0F) only choose between looks and are not hidden.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}'              // soft hyphen, joiner, Arabic letter mark
+            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // fillers of Hangul
+            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' // inherent vowels, selectors
+            | '\u{200b}'..='\u{200f}'                     // zero width, marks of direction
+            | '\u{2028}'..='\u{202e}'                     // separators, embeddings, overrides
+            | '\u{2060}'..='\u{206f}'                     // invisible operators, isolates
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'        // byte order mark, annotations
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and music controls
+            | '\u{e0000}'..='\u{e0fff}'                   // tags, selectors: text that nobody sees
+        )
+}
+
+/// Names and what they are, a line each; what is empty is left out.
+pub fn facts<const N: usize>(facts: [(&str, String); N]) -> String {
+    let said = facts.into_iter().filter(|(_, fact)| !fact.is_empty());
+    let rows: Vec<_> = said.map(|(name, fact)| [name.to_owned(), fact]).collect();
+    table(["", ""], &rows).trim_start().to_owned()
 }
 
 /// A table with a heading; the columns are as wide as they need to be.
@@ -129,7 +194,28 @@ mod tests {
             "a\\u{1b}[31mb\\u{202e}c\\n"
         );
         assert_eq!(shown("abcdef", 4), "abc…");
+        assert_eq!(shown("abcd", 4), "abcd");
         assert_eq!(shown_lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(
+            shown("\u{61c}\u{ad}\u{e0041}é漢\u{fe0f}", 0),
+            "\\u{61c}\\u{ad}\\u{e0041}é漢\u{fe0f}"
+        );
+    }
+
+    /// A pipe gets every byte; on a terminal JSON still means the same.
+    #[test]
+    fn json_is_tame_on_a_terminal() {
+        let json = "{\"a\":\"\u{9b}31m\u{202e}é\u{e0041}\u{7f}\"}\n";
+        assert_eq!(json_for(json, false), json);
+        let tame = json_for(json, true);
+        assert_eq!(
+            tame,
+            "{\"a\":\"\\u009b31m\\u202eé\\udb40\\udc41\\u007f\"}\n"
+        );
+        let read = |json: &str| serde_json::from_str::<serde_json::Value>(json).ok();
+        assert_eq!(read(&tame), read(json));
+        assert_eq!(text_for("a\n\u{9b}", true), "a\n\\u{9b}");
+        assert_eq!(text_for("a\n\u{9b}", false), "a\n\u{9b}");
     }
 
     #[test]

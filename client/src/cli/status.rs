@@ -2,18 +2,34 @@
 
 use std::fmt::Write;
 
-use lore::protocol::status::StatusReply;
+use lore::protocol::status::{StatusArgs, StatusReply};
 
 use super::output::{self, Output, shown, table};
 use super::{Caller, End, Failure, exchange};
 
-pub fn run(caller: &mut Caller) -> Result<End, Failure> {
-    let reply = caller.call("status", b"{}".to_vec())?;
-    match caller.output {
-        Output::Json => output::write_json(&reply)?,
-        Output::Human => output::write(human(&exchange::read(&reply)?).as_bytes())?,
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// As text that Prometheus reads, with metrics of the sessions in use
+    #[arg(long)]
+    prometheus: bool,
+}
+
+impl Status {
+    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        let args = StatusArgs {
+            prometheus: self.prometheus.then_some(true),
+        };
+        let reply = caller.call("status", exchange::json(&args)?)?;
+        match caller.output {
+            _ if self.prometheus => {
+                let status: StatusReply = exchange::read(&reply)?;
+                output::write(status.prometheus.unwrap_or_default().as_bytes())?;
+            }
+            Output::Json => output::write_json(&reply)?,
+            Output::Human => output::write(human(&exchange::read(&reply)?).as_bytes())?,
+        }
+        Ok(End::Good)
     }
-    Ok(End::Good)
 }
 
 fn human(status: &StatusReply) -> String {
@@ -44,6 +60,15 @@ fn human(status: &StatusReply) -> String {
     rows.extend(status.followers.iter().map(|follower| {
         let text = format!("at {}, {} behind", follower.position, follower.lag);
         [shown(&follower.name, 40), text]
+    }));
+    rows.extend(status.resolvers.iter().map(|resolver| {
+        let text = format!(
+            "{}, {} calls, {} without an answer",
+            shown(&resolver.state, 40),
+            resolver.calls,
+            resolver.failures
+        );
+        [shown(&resolver.name, 40), text]
     }));
     let mut text = table(["lored", ""], &rows);
     for warning in &status.warnings {

@@ -12,8 +12,8 @@ use lore::protocol::steps::{
 use serde_json::Value;
 
 use super::call::text_or_stdin;
-use super::exchange::{answer, json, moment, object, utf8};
-use super::output::{shown, shown_lines, table};
+use super::exchange::{Told, ask, moment, object, utf8};
+use super::output::{is_terminal, json_for, shown, shown_lines, table};
 use super::{Caller, End, Failure, status};
 
 /// Record what tools returned, and refer to it
@@ -117,8 +117,7 @@ impl Step {
                     at_least: None,
                     agent: None,
                 };
-                let reply = caller.call("get_step", json(&args)?)?;
-                answer(caller, &reply, show)
+                ask(caller, "get_step", &args, show)
             }
             Self::Resolve {
                 names,
@@ -136,8 +135,7 @@ impl Step {
                     explain: None,
                     agent: None,
                 };
-                let reply = caller.call("resolve_variables", json(&args)?)?;
-                answer(caller, &reply, resolutions)
+                ask(caller, "resolve_variables", &args, resolutions)
             }
             Self::Params {
                 parameters,
@@ -165,11 +163,11 @@ impl Record {
             error: self.error,
             success: self.success,
             key: self.key,
+            fence: None,
             explain: self.explain.then_some(true),
             agent: None,
         };
-        let reply = caller.call("record_step", json(&args)?)?;
-        answer(caller, &reply, |reply: &RecordStepReply| {
+        ask(caller, "record_step", &args, |reply: &RecordStepReply| {
             let mut text = format!("step {} of session {}", reply.step, reply.session);
             if reply.attempt > 1 {
                 let _ = write!(text, ", attempt {}", reply.attempt);
@@ -183,7 +181,7 @@ impl Record {
             {
                 let _ = writeln!(text, "  {}: {count}", shown(kind, 40));
             }
-            (text, End::Good)
+            Told::good(text)
         })
     }
 }
@@ -197,8 +195,7 @@ fn list(caller: &mut Caller, limit: Option<u64>, as_of: Option<&str>) -> Result<
         at_least: None,
         agent: None,
     };
-    let reply = caller.call("list_steps", json(&args)?)?;
-    answer(caller, &reply, |reply: &ListStepsReply| {
+    ask(caller, "list_steps", &args, |reply: &ListStepsReply| {
         let rows: Vec<_> = reply
             .steps
             .iter()
@@ -220,17 +217,17 @@ fn list(caller: &mut Caller, limit: Option<u64>, as_of: Option<&str>) -> Result<
             "step", "attempt", "tool", "outcome", "size", "at", "agent", "purpose",
         ];
         if rows.is_empty() {
-            return (String::new(), End::Nothing);
+            return Told::nothing(String::new());
         }
         let mut text = table(heading, &rows);
         if reply.next.is_some() {
             text.push_str("… more; give a higher --limit\n");
         }
-        (text, End::Good)
+        Told::good(text)
     })
 }
 
-fn show(step: &GetStepReply) -> (String, End) {
+fn show(step: &GetStepReply) -> Told {
     let mut rows = vec![
         ["session".to_owned(), step.session.to_string()],
         [
@@ -267,17 +264,20 @@ fn show(step: &GetStepReply) -> (String, End) {
     }
     let mut text = table(["", ""], &rows).trim_start().to_owned();
     let _ = writeln!(text, "\n{}", shown_lines(&step.result));
-    (text, End::Good)
+    Told::good(text)
 }
 
-fn resolutions(reply: &ResolveVariablesReply) -> (String, End) {
+fn resolutions(reply: &ResolveVariablesReply) -> Told {
     let mut text = String::new();
     let mut found = false;
     for resolution in &reply.resolutions {
         found |= resolution.reason.is_none();
         let _ = writeln!(text, "{}", resolution_line(resolution));
     }
-    (text, if found { End::Good } else { End::Nothing })
+    Told {
+        end: if found { End::Good } else { End::Nothing },
+        ..Told::good(text)
+    }
 }
 
 fn resolution_line(resolution: &Resolution) -> String {
@@ -311,29 +311,38 @@ fn params(
         at_least: None,
         agent: None,
     };
-    let reply = caller.call("resolve_parameters", json(&args)?)?;
-    answer(caller, &reply, |reply: &ResolveParametersReply| {
-        let mut text = String::new();
-        match &reply.calls {
-            Some(calls) => calls.iter().for_each(|call| {
-                let _ = writeln!(text, "{call}");
-            }),
-            None => {
-                let _ = writeln!(text, "{}", reply.parameters);
+    ask(
+        caller,
+        "resolve_parameters",
+        &args,
+        |reply: &ResolveParametersReply| {
+            let (mut text, mut aside) = (String::new(), String::new());
+            match &reply.calls {
+                Some(calls) => calls.iter().for_each(|call| {
+                    let _ = writeln!(text, "{call}");
+                }),
+                None => {
+                    let _ = writeln!(text, "{}", reply.parameters);
+                }
             }
-        }
-        for unresolved in &reply.unresolved {
-            eprintln!("lore: {}", shown(&unresolved.message, 0));
-        }
-        if let Some(reason) = reply
-            .skip_reason
-            .as_ref()
-            .filter(|_| reply.skip == Some(true))
-        {
-            eprintln!("lore: the call should be skipped: {}", shown(reason, 0));
-        }
-        (text, End::Good)
-    })
+            for unresolved in &reply.unresolved {
+                let _ = writeln!(aside, "lore: {}", shown(&unresolved.message, 0));
+            }
+            if let Some(reason) = reply
+                .skip_reason
+                .as_ref()
+                .filter(|_| reply.skip == Some(true))
+            {
+                let reason = shown(reason, 0);
+                let _ = writeln!(aside, "lore: the call should be skipped: {reason}");
+            }
+            Told {
+                out: json_for(&text, is_terminal()).into_owned(),
+                aside,
+                end: End::Good,
+            }
+        },
+    )
 }
 
 /// A value as a person writes it: text without quotes.

@@ -124,7 +124,7 @@ fn unknown_argument(said: &str) -> Option<ErrorBody> {
 mod tests {
     use serde_json::json;
 
-    use super::super::status::StatusArgs;
+    use super::super::log::CompactArgs;
     use super::super::steps::RecordStepArgs;
     use super::*;
 
@@ -154,7 +154,7 @@ mod tests {
             "{error}"
         );
         let error = Args::Json(br#"{"all":1}"#.to_vec())
-            .read::<StatusArgs>()
+            .read::<CompactArgs>()
             .unwrap_err();
         assert_eq!(error.message, "there is no argument `all`");
         assert_eq!(error.hint.unwrap(), "this operation takes no arguments");
@@ -192,7 +192,9 @@ mod tests {
         let text = Args::Json(br#" ["s-1", 1, "t"]"#.to_vec());
         assert_eq!(text.read::<RecordStepArgs>().unwrap_err(), no_object());
         assert_eq!(refused(json!(["s-1", 1, "t"])), no_object());
-        let error = Args::Json(b"[]".to_vec()).read::<StatusArgs>().unwrap_err();
+        let error = Args::Json(b"[]".to_vec())
+            .read::<CompactArgs>()
+            .unwrap_err();
         assert_eq!(error, no_object());
     }
 

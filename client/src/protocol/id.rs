@@ -121,6 +121,11 @@ id! {
     CheckpointId "checkpoint"
 }
 
+id! {
+    /// The name of a reader's cursor: 1 to 128 letters, digits, `-` or `_`.
+    CursorName "cursor"
+}
+
 /// A place in the log: the first event has 1, and there are no gaps. 0 is before all of them.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

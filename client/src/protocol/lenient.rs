@@ -79,6 +79,17 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, 
         .collect()
 }
 
+/// The same, where an empty list says something else than none.
+pub(super) fn some_texts<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    match Option::<Box<RawValue>>::deserialize(input)? {
+        None => Ok(None),
+        Some(raw) if raw.get() == "null" => Ok(None),
+        Some(raw) => texts(&*raw).map(Some).map_err(D::Error::custom),
+    }
+}
+
 /// An object, also written as text.
 pub(super) fn object<'de, D>(input: D) -> Result<Option<Map<String, Value>>, D::Error>
 where

@@ -4,13 +4,38 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Position;
+use super::{Position, lenient};
 
-/// Arguments of `status`: none.
+/// Arguments of `status`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StatusArgs {}
+pub struct StatusArgs {
+    /// Also as text that Prometheus reads, with metrics of the sessions in use (default false).
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "lenient::boolean"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    pub prometheus: Option<bool>,
+}
+
+/// A resolver: an MCP server that says what names stand for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resolver {
+    /// Its name in the settings.
+    pub name: String,
+    /// `idle`, `running` or `broken`.
+    pub state: String,
+    /// Calls to its server since the daemon's start.
+    pub calls: u64,
+    /// How many of them had no answer.
+    pub failures: u64,
+    /// Asks that an earlier answer served.
+    pub cached: u64,
+}
 
 /// Something that follows the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +79,13 @@ pub struct StatusReply {
     pub sizes: BTreeMap<String, u64>,
     /// What follows the log.
     pub followers: Vec<Follower>,
+    /// What says which things names stand for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolvers: Vec<Resolver>,
+    /// All of it as text that Prometheus reads, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub prometheus: Option<String>,
     /// Every limit, by its name.
     pub limits: BTreeMap<String, u64>,
     /// What a person should look at.

@@ -1,6 +1,9 @@
 //! A daemon for tests: answers frames and JSON lines as the real one would, and dies on request.
 #![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing)]
 
+pub mod cli;
+pub mod desk;
+
 use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::DirBuilderExt;

@@ -70,6 +70,12 @@ impl Dispatch {
         &self.context
     }
 
+    /// Whether this is an operation that may wait for what is to come.
+    #[must_use]
+    pub fn waits(&self, name: &str) -> bool {
+        TABLE.get(name).is_some_and(|operation| operation.waits)
+    }
+
     /// Calls an operation.
     ///
     /// # Errors

@@ -19,9 +19,10 @@ use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, Paid};
 use super::listener::Seat;
+use super::waiting::Waiting;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, Quota, check_agent};
+use crate::operation::{Answer, Caller, Patience, Quota, check_agent};
 use crate::projects::project_of;
 
 /// Answers are gathered up to this many bytes before they are written.
@@ -48,9 +49,22 @@ pub enum Next {
     Mcp(Caller, Option<String>),
 }
 
+/// A call as this door knows it.
+struct Call {
+    id: u64,
+    /// What it counts for, in bytes.
+    bytes: usize,
+    /// Whether it stands among those that wait.
+    waits: bool,
+    caller: Caller,
+}
+
 struct Finished {
     id: u64,
+    /// What it counted for, in bytes.
     bytes: usize,
+    /// Whether it stood among those that wait.
+    waited: bool,
     answer: Answer,
 }
 
@@ -149,18 +163,22 @@ impl Door {
     {
         let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
         let mut flying = FuturesUnordered::new();
+        let mut waiting = Waiting::new(self.limits.waiting_calls_max);
         let mut bytes_flying = 0;
         let mut open = true;
         loop {
+            if !open {
+                waiting.end_all();
+            }
             while let Some(Some(finished)) = flying.next().now_or_never() {
-                bytes_flying -= put_answer(&mut out, seat, finished);
+                bytes_flying -= land(&mut out, seat, &mut waiting, finished);
             }
             if !open && flying.is_empty() {
                 return self.flush(writer, &mut out).await;
             }
             let is_idle = flying.is_empty();
             let may_read = open
-                && flying.len() < self.limits.calls_in_flight_max
+                && flying.len() - waiting.len() < self.limits.calls_in_flight_max
                 && bytes_flying < self.limits.bytes_in_flight_max;
             let read = async {
                 if may_read {
@@ -196,18 +214,29 @@ impl Door {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_flying -= put_answer(&mut out, seat, finished);
+                    bytes_flying -= land(&mut out, seat, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
                 Event::Frame(Ok(Some((body, paid)))) => match frame::decode_client(&body) {
                     Ok(ClientFrame::Call { id, name, args }) => {
-                        let bytes = body.len();
+                        let mut call = Call {
+                            id,
+                            bytes: body.len(),
+                            waits: false,
+                            caller: caller.clone(),
+                        };
                         drop(body);
-                        bytes_flying += bytes;
-                        flying.push(self.fly(caller.clone(), id, name, args, bytes, paid));
+                        if self.dispatch.waits(&name) {
+                            (call.caller.patience, call.waits) = waiting.begin(id);
+                        }
+                        if call.waits {
+                            call.bytes = 0;
+                        }
+                        bytes_flying += call.bytes;
+                        flying.push(self.fly(call, name, args, paid));
                     }
-                    // No operation runs long enough to be worth stopping: its answer comes soon.
-                    Ok(ClientFrame::Cancel { .. }) => {}
+                    // Others do not run long enough to be worth stopping: their answers come soon.
+                    Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
                     Ok(ClientFrame::Hello(_)) => {
                         let error = ErrorBody::new(
                             Code::InvalidInput,
@@ -232,24 +261,18 @@ impl Door {
         }
     }
 
-    async fn fly(
-        &self,
-        caller: Caller,
-        id: u64,
-        name: String,
-        args: Args,
-        bytes: usize,
-        paid: Paid,
-    ) -> Finished {
-        let _paid = if paid.is_empty() {
-            self.budget.small(bytes).await
+    async fn fly(&self, call: Call, name: String, args: Args, paid: Paid) -> Finished {
+        // What waits has let go of its arguments by then.
+        let _paid = if paid.is_empty() && !call.waits {
+            self.budget.small(call.bytes).await
         } else {
             paid
         };
         Finished {
-            id,
-            bytes,
-            answer: self.dispatch.call(caller, &name, args).await,
+            id: call.id,
+            bytes: call.bytes,
+            waited: call.waits,
+            answer: self.dispatch.call(call.caller, &name, args).await,
         }
     }
 
@@ -335,8 +358,12 @@ impl Outbox {
     }
 }
 
-fn put_answer(out: &mut Outbox, seat: &Seat, finished: Finished) -> usize {
+/// Puts an answer out; what its call counted for, in bytes.
+fn land(out: &mut Outbox, seat: &Seat, waiting: &mut Waiting, finished: Finished) -> usize {
     seat.has_finished_a_call();
+    if finished.waited {
+        waiting.end(finished.id);
+    }
     match finished.answer {
         Ok(reply) => {
             // A meta is numbers and texts: it encodes.
@@ -384,5 +411,6 @@ async fn caller_of(uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
         session: hello.session.clone(),
         quota: None,
         default_key: None,
+        patience: Patience::default(),
     })
 }

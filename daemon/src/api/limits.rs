@@ -13,6 +13,8 @@ pub struct Limits {
     pub frame_bytes_max: usize,
     /// Calls that one connection may have unanswered.
     pub calls_in_flight_max: usize,
+    /// Calls of one connection that may wait for what is to come, beside those in flight.
+    pub waiting_calls_max: usize,
     /// Bytes of unanswered calls of one connection.
     pub bytes_in_flight_max: usize,
     /// Bytes of unanswered calls, and of half-read large ones, of all connections.
@@ -36,6 +38,7 @@ impl Default for Limits {
         Self {
             frame_bytes_max: frame::FRAME_BYTES_MAX,
             calls_in_flight_max: frame::CALLS_IN_FLIGHT_MAX as usize,
+            waiting_calls_max: 16,
             bytes_in_flight_max: frame::BYTES_IN_FLIGHT_MAX as usize,
             bytes_in_flight_total_max: 256 << 20,
             connections_max: 1024,

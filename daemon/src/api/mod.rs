@@ -3,6 +3,7 @@
 //! Doors only translate. The first byte of a connection decides which one it is: 0 begins a frame
 //! of the compact protocol, `{` is MCP over JSON lines, a capital letter is HTTP.
 
+mod changes;
 mod dispatch;
 mod frame_reader;
 mod frames;
@@ -15,6 +16,7 @@ pub mod reference;
 mod resources;
 #[cfg(test)]
 mod trial;
+mod waiting;
 
 pub use dispatch::Dispatch;
 pub use frames::Door;

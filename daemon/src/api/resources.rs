@@ -3,13 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::checkpoints;
 use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context};
 use crate::resource::{Entry, Kind, Page};
+use crate::store::Rows;
+use crate::{checkpoints, overview};
 
 /// Every kind, in the order in which they are listed.
-pub static RESOURCES: &[Kind] = checkpoints::resource::RESOURCES;
+pub static RESOURCES: &[Kind] = &[
+    Kind::of::<overview::resource::Session>(),
+    Kind::of::<checkpoints::resource::Checkpoint>(),
+];
 
 /// The longest address, in bytes.
 const ADDRESS_BYTES_MAX: usize = 1024;
@@ -94,16 +98,28 @@ impl Resources {
         caller: &Caller,
         address: &str,
     ) -> Result<(&'static Kind, String), Refusal> {
+        let (kind, id) = self.find(address)?;
+        let text = kind.read(Arc::clone(cx), caller.clone(), id.to_owned());
+        Ok((kind, text.await?))
+    }
+
+    /// Whether there is anything at an address, for who wants to hear of its changes.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn check(&self, rows: &dyn Rows, address: &str) -> Result<(), Refusal> {
+        let (kind, id) = self.find(address)?;
+        kind.check(rows, id)
+    }
+
+    /// The kind that has an address, and the id in it.
+    fn find<'a>(&self, address: &'a str) -> Result<(&'static Kind, &'a str), Refusal> {
         check(address)?;
         let found = self.0.iter().find_map(|kind| {
             let id = address.strip_prefix(kind.prefix())?;
             (!id.is_empty()).then_some((kind, id))
         });
-        let Some((kind, id)) = found else {
-            return Err(self.unknown_address(address));
-        };
-        let text = kind.read(Arc::clone(cx), caller.clone(), id.to_owned());
-        Ok((kind, text.await?))
+        found.ok_or_else(|| self.unknown_address(address))
     }
 
     fn unknown_address(&self, address: &str) -> Refusal {

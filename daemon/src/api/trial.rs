@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Refusal};
+use crate::log::Stamped;
 use crate::operation::{Access, Caller, Context, Op, Operation};
-use crate::resource::{Entry, Kind, Page, Resource};
+use crate::resource::{Entry, Kind, Page, Resource, Touched};
+use crate::store::{Error, Rows};
 
 /// The lines of the table.
 pub const OPERATIONS: &[Operation] = &[Operation::of::<Echo>(), Operation::of::<List>()];
@@ -147,6 +149,24 @@ impl Resource for Pages {
             )),
         }
     }
+
+    fn check(_: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        match id.starts_with("p-") {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::CheckpointNotFound,
+                format!("there is no page {id}"),
+            )),
+        }
+    }
+
+    /// A page is touched by what happens in a session of its id, and listed since that is there.
+    fn touched(event: &Stamped) -> Result<Touched, Error> {
+        Ok(match event.header.session.as_deref() {
+            Some(session) => Touched::one(session, event.header.kind == "SessionCreated"),
+            None => Touched::default(),
+        })
+    }
 }
 
 /// Nothing.
@@ -165,6 +185,14 @@ impl Resource for Nothing {
 
     async fn read(_: Arc<Context>, _: Caller, id: String) -> Result<String, Refusal> {
         Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
+    }
+
+    fn check(_: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
+    }
+
+    fn touched(_: &Stamped) -> Result<Touched, Error> {
+        Ok(Touched::default())
     }
 }
 
@@ -193,5 +221,13 @@ impl Resource for Notes {
 
     async fn read(_: Arc<Context>, _: Caller, id: String) -> Result<String, Refusal> {
         Ok(format!("# {id}"))
+    }
+
+    fn check(_: &dyn Rows, _: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn touched(_: &Stamped) -> Result<Touched, Error> {
+        Ok(Touched::default())
     }
 }

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lore::protocol::status::{StatusArgs, StatusReply};
+use lore::protocol::Position;
+use lore::protocol::status::{Follower, Resolver, StatusArgs, StatusReply};
 
+use super::prometheus;
 use crate::engine::WriteState;
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
-use crate::{checkpoints, sessions};
+use crate::upstream::{Resolvers, State};
+use crate::{checkpoints, entities, sessions};
 
 /// `status`.
 pub struct Status;
@@ -27,7 +30,7 @@ impl Op for Status {
     async fn call(
         cx: Arc<Context>,
         _caller: Caller,
-        _args: StatusArgs,
+        args: StatusArgs,
     ) -> Result<StatusReply, Refusal> {
         let shared = Arc::clone(&cx);
         let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
@@ -46,9 +49,17 @@ impl Op for Status {
         };
         let room = checkpoints::Room::of(&cx)?;
         warnings.extend(room.limits.warnings(None, checkpoints.bytes));
+        warnings.extend(entities::Room::of(&cx)?.fault());
+        warnings.extend(
+            sessions::unerased(&published.snapshot)?
+                .iter()
+                .map(|session| {
+                    format!("what the forgotten session `{session}` held is still being erased")
+                }),
+        );
         sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
         let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
-        Ok(StatusReply {
+        let mut reply = StatusReply {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             store: cx.engine.store_id().to_string(),
@@ -66,11 +77,47 @@ impl Op for Status {
                 ("checkpoints".to_owned(), checkpoints.count),
             ]),
             sizes,
-            followers: Vec::new(),
+            resolvers: resolvers(&cx),
+            prometheus: None,
+            followers: followers(&cx, published.tail.position)?,
             limits: BTreeMap::from([("checkpoint_bytes".to_owned(), room.limits.total_bytes_max)]),
             warnings,
-        })
+        };
+        if args.prometheus == Some(true) {
+            let told = reply.clone();
+            let text = blocking(move || prometheus::text(&cx, &published, &told)).await?;
+            reply.prometheus = Some(text);
+        }
+        Ok(reply)
     }
+}
+
+fn resolvers(cx: &Context) -> Vec<Resolver> {
+    let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
+        return Vec::new();
+    };
+    let told = resolvers.status().into_iter().map(|one| Resolver {
+        name: one.name,
+        state: match one.state {
+            State::Idle => "idle",
+            State::Running => "running",
+            State::Broken { .. } => "broken",
+        }
+        .to_owned(),
+        calls: one.calls,
+        failures: one.failures,
+        cached: one.cached,
+    });
+    told.collect()
+}
+
+fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
+    let position = entities::Room::of(cx)?.progress.position();
+    Ok(vec![Follower {
+        name: entities::follow::NAME.to_owned(),
+        position,
+        lag: tail.0.saturating_sub(position.0),
+    }])
 }
 
 fn sizes(cx: &Context) -> BTreeMap<String, u64> {

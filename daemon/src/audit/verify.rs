@@ -6,20 +6,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lore::protocol::Position;
-use lore::protocol::log::{Finding, VerifyLogArgs, VerifyLogReply};
+use lore::protocol::log::{Finding, ForgottenSession, VerifyLogArgs, VerifyLogReply};
+use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, Fault};
+use crate::clock::format_time;
 use crate::engine::{Fold, Settings, replay};
-use crate::error::Refusal;
-use crate::log::{Hash, Log, Stamped};
+use crate::error::{Code, Refusal};
+use crate::log::{Hash, Header, Log, Stamped};
 use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions;
 use crate::steps;
 use crate::store::head::DurableHead;
 use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId};
 
-/// Findings told at most; the rest is counted.
+/// Findings told at most; the rest is counted. Of forgotten sessions likewise.
 const FINDINGS_MAX: usize = 100;
+/// What the folder of a replay is named, before the process and a number.
+const VERIFY: &str = "verify-";
 
 /// `verify_log`.
 pub struct VerifyLog;
@@ -46,6 +50,10 @@ impl Op for VerifyLog {
                 Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
                 None => Ok(true),
             };
+            let is_forgotten = |header: &Header| match cx.engine.published() {
+                Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
+                None => cx.fold.is_forgotten(&published.snapshot, header),
+            };
             let subject = Subject {
                 rows: &published.snapshot,
                 blobs: &cx.blobs,
@@ -53,6 +61,7 @@ impl Op for VerifyLog {
                 tail: published.tail.position,
                 head: None,
                 is_there: &is_there,
+                is_forgotten: &is_forgotten,
                 scratch: &cx.folder.scratch(),
             };
             let range = (args.from, args.to);
@@ -62,6 +71,7 @@ impl Op for VerifyLog {
                 ok: report.findings.is_empty(),
                 findings: report.findings,
                 forgotten: report.forgotten,
+                sessions_forgotten: report.sessions_forgotten,
                 position: published.tail.position,
                 durable,
                 warnings: Vec::new(),
@@ -85,6 +95,8 @@ pub struct Subject<'s> {
     pub head: Option<DurableHead>,
     /// Whether an object of these rows, or a use of it, is still there by now.
     pub is_there: &'s dyn Fn(&Hash) -> Result<bool, Error>,
+    /// Whether what an event says is forgotten by now.
+    pub is_forgotten: &'s dyn Fn(&Header) -> Result<bool, Error>,
     /// Where a replay may be kept meanwhile.
     pub scratch: &'s Path,
 }
@@ -96,6 +108,8 @@ pub struct Report {
     pub events: u64,
     /// Of these, forgotten on purpose.
     pub forgotten: u64,
+    /// The sessions that they were in.
+    pub sessions_forgotten: Vec<ForgottenSession>,
     /// What is wrong; empty when all is well.
     pub findings: Vec<Finding>,
 }
@@ -135,6 +149,7 @@ impl Subject<'_> {
         if is_whole {
             self.check_objects(&mut report);
         }
+        report.sessions_forgotten = forgotten_sessions(self.rows)?;
         Ok(report)
     }
 
@@ -173,7 +188,11 @@ impl Subject<'_> {
             if let Err(error) = event.check(&previous, expected) {
                 report.find(Some(event.position()), "chain", error.to_string());
             }
-            self.check_blobs(&event, report);
+            // What is forgotten may still be in a record; its blobs are gone first.
+            let is_forgotten = event.payload.is_none() || (self.is_forgotten)(&event.header)?;
+            if !is_forgotten {
+                self.check_blobs(&event, report);
+            }
             if let Some(head) = &self.head
                 && head.position == event.position().0
                 && head.link != event.link.0
@@ -182,7 +201,7 @@ impl Subject<'_> {
                 report.find(Some(event.position()), "head", message);
             }
             report.events += 1;
-            report.forgotten += u64::from(event.payload.is_none());
+            report.forgotten += u64::from(is_forgotten);
             previous = event.link;
             expected = Position(event.position().0 + 1);
             progress(event.position());
@@ -214,7 +233,10 @@ impl Subject<'_> {
                 .iter()
                 .try_for_each(|blob| self.blobs.get(blob).map(|_| ()))
         });
-        if let Err(error) = damaged {
+        // It may have been forgotten since it was asked above.
+        if let Err(error) = damaged
+            && !(self.is_forgotten)(&event.header).unwrap_or(false)
+        {
             report.find(Some(event.position()), "blob", error.to_string());
         }
     }
@@ -226,7 +248,7 @@ impl Subject<'_> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let dir = self
             .scratch
-            .join(format!("verify-{}-{number}", std::process::id()));
+            .join(format!("{VERIFY}{}-{number}", std::process::id()));
         std::fs::create_dir_all(&dir).map_err(Error::file("creating", &dir))?;
         let compared = self.compare_in(&dir, report);
         let removed = std::fs::remove_dir_all(&dir).map_err(Error::file("removing", &dir));
@@ -250,6 +272,43 @@ impl Subject<'_> {
         }
         Ok(())
     }
+}
+
+/// Where content was forgotten on purpose.
+fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal> {
+    let mut told = Vec::new();
+    for (session, tombstone) in sessions::all_forgotten(rows, FINDINGS_MAX)? {
+        let is_erased = !sessions::is_unerased(rows, &session)?;
+        let id = SessionId::new(session.clone());
+        told.push(ForgottenSession {
+            session: id.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
+            position: tombstone.position,
+            time: format_time(tombstone.at),
+            is_erased,
+        });
+    }
+    Ok(told)
+}
+
+/// Removes what verifications of other processes left behind when they were killed; those of this one
+/// remove their own.
+///
+/// # Errors
+/// [`Error::File`] when something cannot be removed.
+pub fn remove_left_over(scratch: &Path) -> Result<(), Error> {
+    let own = format!("{VERIFY}{}-", std::process::id());
+    let entries = match std::fs::read_dir(scratch) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::file("listing", scratch)(error)),
+    };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(&own) {
+            let path = entry.path();
+            std::fs::remove_dir_all(&path).map_err(Error::file("removing", &path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Finds the first row in which a view and its replay differ.

@@ -99,8 +99,8 @@ mod tests {
     use super::super::event::Link;
     use super::super::pack;
     use super::*;
-    use crate::log::OBJECTS;
     use crate::log::objects::{Form, Object};
+    use crate::log::{OBJECTS, Position};
     use crate::store::{Memory, RowsMut};
 
     /// A keyframe in a blob, a delta against it, and the rows that say so.
@@ -136,7 +136,7 @@ mod tests {
         let chain = [link(delta, &against), link(keyframe, &whole)];
         objects::put(&mut rows, &keyframe, &whole);
         objects::put(&mut rows, &delta, &against);
-        uses::take(&mut rows, &chain, "s").unwrap();
+        uses::take(&mut rows, &chain, "s", Position(1)).unwrap();
         Kept {
             rows,
             blobs,
@@ -205,14 +205,14 @@ mod tests {
     #[test]
     fn a_wrong_length_is_told() {
         let mut kept = kept();
-        uses::release(&mut kept.rows, &kept.delta).unwrap();
+        uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
         let keyframe = objects::get(&kept.rows, &kept.keyframe).unwrap().unwrap();
         let delta = objects::get(&kept.rows, &kept.delta).unwrap().unwrap();
         let chain = [
             Link::to(kept.delta, delta.bytes, 1),
             Link::to(kept.keyframe, keyframe.bytes, keyframe.place.bytes()),
         ];
-        uses::take(&mut kept.rows, &chain, "s").unwrap();
+        uses::take(&mut kept.rows, &chain, "s", Position(2)).unwrap();
         finds(&kept, kept.delta, "its view says");
     }
 
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn an_unused_object_is_told() {
         let mut kept = kept();
-        uses::release(&mut kept.rows, &kept.delta).unwrap();
+        uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
         finds(&kept, kept.delta, "without use");
         finds(&kept, kept.keyframe, "without use");
     }

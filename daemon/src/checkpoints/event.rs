@@ -245,6 +245,20 @@ pub struct KeyMarked {
     /// The mark was taken back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unmarked: bool,
+    /// The newest checkpoint that holds it, of a mark that was imported; absent: the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<HeldBy>,
+}
+
+/// What holds an imported critical key, when the session's latest checkpoint does not: others may have
+/// been deleted before the export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldBy {
+    /// None that is there.
+    Nobody,
+    /// An earlier one of the same session.
+    Checkpoint(CheckpointKey),
 }
 
 impl KeyMarked {

@@ -80,9 +80,9 @@ impl Metadata {
     #[must_use]
     pub fn shown(&self, event: &Stamped, hash: &Hash, stored_bytes: u64) -> Map<String, Value> {
         let mut shown = self.map.clone();
-        let agent = &event.header.actor.agent;
+        let agent = event.header.author();
         if !agent.is_empty() && !shown.contains_key("agentId") {
-            shown.insert("agentId".to_owned(), Value::from(agent.as_str()));
+            shown.insert("agentId".to_owned(), Value::from(agent));
         }
         shown.insert("contextHash".to_owned(), Value::from(hash.to_string()));
         shown.insert("contextSizeBytes".to_owned(), Value::from(stored_bytes));

@@ -4,6 +4,7 @@
 //! shared by all checkpoints that hold it, and a changed one is kept as a delta against an earlier
 //! value of its key. The event of a save is the manifest.
 
+mod bring;
 mod budget;
 mod chain;
 mod check;
@@ -12,6 +13,8 @@ mod command;
 mod contents;
 mod difference;
 mod event;
+mod forget;
+mod latest;
 mod layers;
 mod limits;
 mod metadata;
@@ -20,23 +23,29 @@ mod pack;
 mod prepare;
 pub mod resource;
 mod room;
+mod take;
 mod uses;
 mod values;
 mod view;
 
+pub use bring::{Bringing, Brought, Decided, Keeping};
 pub use check::{Fault, check_objects, is_object_there};
 pub use difference::{Change, Difference, KeyDifference, What, difference, key_difference};
 pub use event::{
     Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
-    Gone, KeyMarked, Link, Part,
+    Gone, HeldBy, KeyMarked, Link, Part,
 };
+pub use forget::{forget, free_objects, objects_of};
+pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::Words;
 pub use limits::Limits;
-pub use operations::is_blob_named;
+pub use metadata::Metadata;
+pub use operations::{Found, is_blob_named};
 pub use pack::let_go;
 pub use room::Room;
+pub use take::{Taken, Whole, take};
 pub use uses::{Totals, totals};
-pub use view::{SPACE, apply};
+pub use view::{SPACE, apply, of_session_row};
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
@@ -46,5 +55,5 @@ pub(crate) mod decided {
     };
     pub(crate) use super::event::{Cause, CheckpointKey, Link};
     pub(crate) use super::uses::{chain, object};
-    pub(crate) use super::view::place_of;
+    pub(crate) use super::view::{critical_keys, of_session_row, place_of, walk};
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use lore::protocol::CheckpointId;
 
+use super::command::not_found;
+use super::event::{CheckpointFact, CheckpointKey};
 use super::operations::Found;
 use super::view;
 use crate::error::Refusal;
+use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{Entry, Kind, Page, Resource};
+use crate::resource::{Entry, Page, Resource, Touched};
 use crate::sessions::Wish;
 use crate::state::State;
-use crate::store::Direction;
-
-/// The lines.
-pub const RESOURCES: &[Kind] = &[Kind::of::<Checkpoint>()];
+use crate::store::{Direction, Error, Rows};
 
 /// Checkpoints of the caller's current session that are listed: the newest.
 const LISTED_MAX: usize = 50;
@@ -69,11 +69,38 @@ impl Resource for Checkpoint {
         let found = Found::of(&state, &checkpoint)?;
         blocking(move || Ok(found.context(&cx, &state)?.text.clone())).await
     }
+
+    fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        let row = match CheckpointKey::parse(id) {
+            Some(key) => view::get(rows, &key)?,
+            None => None,
+        };
+        row.map(drop).ok_or_else(|| not_found(id))
+    }
+
+    /// A context never changes, so it is touched once: when it goes.
+    fn touched(event: &Stamped) -> Result<Touched, Error> {
+        Ok(match CheckpointFact::of(event)? {
+            Some(CheckpointFact::Saved(_)) => Touched {
+                list: true,
+                ..Touched::default()
+            },
+            Some(CheckpointFact::Deleted(deleted)) => Touched {
+                ids: deleted
+                    .gone
+                    .iter()
+                    .map(|gone| gone.checkpoint.to_string())
+                    .collect(),
+                list: true,
+            },
+            Some(CheckpointFact::Marked(_)) | None => Touched::default(),
+        })
+    }
 }
 
 fn entry(found: &Found) -> Result<Entry, Refusal> {
     let metadata = found.metadata()?;
-    let at = crate::clock::format_time(found.event.header.time);
+    let at = crate::clock::format_time(found.event.header.happened_at());
     Ok(Entry {
         id: found.row.checkpoint.to_string(),
         title: metadata.name,

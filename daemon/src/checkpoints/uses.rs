@@ -1,12 +1,12 @@
-//! Which objects are still in use, by how many parts and deltas, and what they take.
+//! Which objects are still in use, by which sessions, and what they take.
 //!
 //! Rows of the room's view: its table of keys is in [`super::view`].
 
 use std::ops::ControlFlow;
 
 use super::event::Link;
-use super::view::{Reader, SPACE, damaged, key, of_session_row, read};
-use crate::log::Hash;
+use super::view::{Reader, SPACE, damaged, key, of_session, of_session_row, read};
+use crate::log::{Hash, Position};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// What the store has of checkpoints.
@@ -21,15 +21,21 @@ pub struct Totals {
 /// An object in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRow {
-    uses: u32,
     /// Length of its value.
     pub bytes: u64,
     /// What it takes on disk, in bytes.
     pub stored_bytes: u64,
     /// The object that it is a delta against.
     pub base: Option<Hash>,
-    /// The session that stored it first.
-    owner: String,
+}
+
+/// One session's use of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Use {
+    /// How many parts and deltas of the session need it.
+    count: u32,
+    /// Position of the save since which they do.
+    since: Position,
 }
 
 impl Totals {
@@ -48,88 +54,237 @@ impl Totals {
 
 impl ObjectRow {
     fn encode(&self) -> Vec<u8> {
-        let mut value = Vec::with_capacity(53 + self.owner.len());
-        value.extend(self.uses.to_be_bytes());
+        let mut value = Vec::with_capacity(48);
         value.extend(self.bytes.to_be_bytes());
         value.extend(self.stored_bytes.to_be_bytes());
-        value.push(u8::from(self.base.is_some()));
         value.extend(self.base.iter().flat_map(|base| base.0));
-        value.extend(self.owner.as_bytes());
         value
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
         let mut reader = Reader(value);
-        let uses = reader.array().map(u32::from_be_bytes)?;
         let (bytes, stored_bytes) = (reader.u64()?, reader.u64()?);
-        let base = match reader.array::<1>()? {
-            [0] => None,
+        let base = match reader.0 {
+            [] => None,
             _ => Some(Hash(reader.array()?)),
         };
         Some(Self {
-            uses,
             bytes,
             stored_bytes,
             base,
-            owner: reader.text()?,
         })
     }
 }
 
-/// Notes one more use of the first object of a chain; one that is new uses the next.
-pub(super) fn take(rows: &mut dyn RowsMut, chain: &[Link], session: &str) -> Result<(), Error> {
+impl Use {
+    fn encode(self) -> Vec<u8> {
+        let mut value = self.count.to_be_bytes().to_vec();
+        value.extend(self.since.0.to_be_bytes());
+        value
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let mut reader = Reader(value);
+        Some(Self {
+            count: reader.array().map(u32::from_be_bytes)?,
+            since: Position(reader.u64()?),
+        })
+    }
+}
+
+fn use_key(session: &str, object: &Hash) -> Vec<u8> {
+    of_session(b'u', session, &object.0)
+}
+
+fn user_key(object: &Hash, session: &str) -> Vec<u8> {
+    let mut user = key(b'w', &object.0);
+    user.extend(session.as_bytes());
+    user
+}
+
+/// Notes one more use of the first object of a chain by a session; one that is new to the session
+/// uses the next, too.
+pub(super) fn take(
+    rows: &mut dyn RowsMut,
+    chain: &[Link],
+    session: &str,
+    since: Position,
+) -> Result<(), Error> {
     for (at, link) in chain.iter().enumerate() {
-        let object_key = key(b'o', &link.hash.0);
-        if let Some(mut row) = read(rows, &object_key, ObjectRow::decode)? {
-            row.uses = row.uses.saturating_add(1);
-            rows.put(SPACE, &object_key, &row.encode());
+        let use_key = use_key(session, &link.hash);
+        if let Some(mut used) = read(rows, &use_key, Use::decode)? {
+            used.count = used.count.saturating_add(1);
+            rows.put(SPACE, &use_key, &used.encode());
             return Ok(());
         }
-        let row = ObjectRow {
-            uses: 1,
-            bytes: link.bytes,
-            stored_bytes: link.stored_bytes,
-            base: chain.get(at + 1).map(|base| base.hash),
-            owner: session.to_owned(),
-        };
-        rows.put(SPACE, &object_key, &row.encode());
-        charge(rows, session, |bytes| {
-            bytes.saturating_add(link.stored_bytes)
-        })?;
+        rows.put(SPACE, &use_key, &Use { count: 1, since }.encode());
+        let user_key = user_key(&link.hash, session);
+        rows.put(SPACE, &user_key, &since.0.to_be_bytes());
+        let object_key = key(b'o', &link.hash.0);
+        if rows.get(SPACE, &object_key)?.is_none() {
+            let row = ObjectRow {
+                bytes: link.bytes,
+                stored_bytes: link.stored_bytes,
+                base: chain.get(at + 1).map(|base| base.hash),
+            };
+            rows.put(SPACE, &object_key, &row.encode());
+            charge(rows, session, |bytes| {
+                bytes.saturating_add(link.stored_bytes)
+            })?;
+            store(rows, |bytes| bytes.saturating_add(link.stored_bytes))?;
+        }
     }
     Ok(())
 }
 
-/// Notes one use less; an object that nothing uses goes, and uses its base no more.
-pub(super) fn release(rows: &mut dyn RowsMut, object: &Hash) -> Result<(), Error> {
+/// Notes one use less of an object by a session; one that the session no longer uses makes it use
+/// its base no more.
+pub(super) fn release(rows: &mut dyn RowsMut, object: &Hash, session: &str) -> Result<(), Error> {
     let mut next = Some(*object);
     while let Some(object) = next.take() {
-        let object_key = key(b'o', &object.0);
-        let Some(mut row) = read(rows, &object_key, ObjectRow::decode)? else {
+        let use_key = use_key(session, &object);
+        let Some(mut used) = read(rows, &use_key, Use::decode)? else {
             break;
         };
-        row.uses = row.uses.saturating_sub(1);
-        if row.uses > 0 {
-            rows.put(SPACE, &object_key, &row.encode());
+        used.count = used.count.saturating_sub(1);
+        if used.count > 0 {
+            rows.put(SPACE, &use_key, &used.encode());
             break;
         }
-        rows.remove(SPACE, &object_key);
-        charge(rows, &row.owner, |bytes| {
-            bytes.saturating_sub(row.stored_bytes)
-        })?;
-        next = row.base;
+        next = end(rows, &object, session, used.since)?;
     }
     Ok(())
+}
+
+/// Ends every use that a session makes of objects.
+pub(super) fn release_all(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    for (object, used) in all_of(rows, session)? {
+        end(rows, &object, session, used.since)?;
+    }
+    Ok(())
+}
+
+/// Ends a session's use of an object: it goes when nobody else uses it, and else counts for who has
+/// used it for longest. Its base, which the session uses through it, comes back.
+fn end(
+    rows: &mut dyn RowsMut,
+    object: &Hash,
+    session: &str,
+    since: Position,
+) -> Result<Option<Hash>, Error> {
+    rows.remove(SPACE, &use_key(session, object));
+    rows.remove(SPACE, &user_key(object, session));
+    let Some(row) = self::object(rows, object)? else {
+        return Ok(None);
+    };
+    let less = |bytes: u64| bytes.saturating_sub(row.stored_bytes);
+    match longest(rows, object)? {
+        None => {
+            rows.remove(SPACE, &key(b'o', &object.0));
+            charge(rows, session, less)?;
+            store(rows, less)?;
+        }
+        Some((its, heir)) if since < its => {
+            charge(rows, session, less)?;
+            charge(rows, &heir, |bytes| bytes.saturating_add(row.stored_bytes))?;
+        }
+        Some(_) => {}
+    }
+    Ok(row.base)
+}
+
+/// The session that has used an object for longest, and since when.
+fn longest(rows: &dyn Rows, object: &Hash) -> Result<Option<(Position, String)>, Error> {
+    let prefix = key(b'w', &object.0);
+    let high = after_prefix(&prefix);
+    let mut found: Option<(Position, String)> = None;
+    rows.scan(
+        SPACE,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            let name = std::str::from_utf8(name).map_err(|_| damaged(key))?;
+            let since = Position(Reader(value).u64().ok_or_else(|| damaged(key))?);
+            if found.as_ref().is_none_or(|(first, _)| since < *first) {
+                found = Some((since, name.to_owned()));
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// The objects that a session uses.
+fn all_of(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, Use)>, Error> {
+    let prefix = of_session(b'u', session, &[]);
+    let high = after_prefix(&prefix);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            let hash = key
+                .get(prefix.len()..)
+                .and_then(|hash| hash.try_into().ok());
+            match (hash, Use::decode(value)) {
+                (Some(hash), Some(used)) => found.push((Hash(hash), used)),
+                (None, _) | (_, None) => return Err(damaged(key)),
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// The objects that a session uses, each with the bytes that would go with it: 0 when another
+/// session uses it, too.
+pub(super) fn with_session(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, u64)>, Error> {
+    let mut found = Vec::new();
+    for (hash, _) in all_of(rows, session)? {
+        let prefix = key(b'w', &hash.0);
+        let own = user_key(&hash, session);
+        let mut is_shared = false;
+        let high = after_prefix(&prefix);
+        rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
+            is_shared = key != own;
+            Ok(match is_shared {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            })
+        })?;
+        let bytes = match object(rows, &hash)? {
+            Some(row) if !is_shared => row.stored_bytes,
+            Some(_) | None => 0,
+        };
+        found.push((hash, bytes));
+    }
+    Ok(found)
 }
 
 fn charge(rows: &mut dyn RowsMut, session: &str, change: impl Fn(u64) -> u64) -> Result<(), Error> {
     let mut of = of_session_row(rows, session)?;
     of.bytes = change(of.bytes);
     rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
+    Ok(())
+}
+
+fn store(rows: &mut dyn RowsMut, change: impl Fn(u64) -> u64) -> Result<(), Error> {
     let mut totals = totals(rows)?;
     totals.bytes = change(totals.bytes);
-    rows.put(SPACE, b"t", &totals.encode());
+    put_totals(rows, totals);
     Ok(())
+}
+
+/// Nothing at all is no row: as if there had never been anything.
+fn put_totals(rows: &mut dyn RowsMut, totals: Totals) {
+    match totals == Totals::default() {
+        true => rows.remove(SPACE, b"t"),
+        false => rows.put(SPACE, b"t", &totals.encode()),
+    }
 }
 
 /// Counts checkpoints of the store.
@@ -139,7 +294,7 @@ fn charge(rows: &mut dyn RowsMut, session: &str, change: impl Fn(u64) -> u64) ->
 pub(super) fn count(rows: &mut dyn RowsMut, change: impl Fn(u64) -> u64) -> Result<(), Error> {
     let mut totals = totals(rows)?;
     totals.count = change(totals.count);
-    rows.put(SPACE, b"t", &totals.encode());
+    put_totals(rows, totals);
     Ok(())
 }
 

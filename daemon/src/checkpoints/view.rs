@@ -6,20 +6,26 @@
 //! | `s` session 0 position (u64) | [`CheckpointRow`] |
 //! | `l` session | [`SessionRow`] |
 //! | `m` session 0 key | position (u64) of the newest checkpoint that holds a critical key; 0 for none |
-//! | `o` object (32) | how many parts and deltas need it (u32), [`super::uses::ObjectRow`] |
+//! | `o` object (32) | [`super::uses::ObjectRow`] |
+//! | `u` session 0 object (32) | how many parts and deltas of the session need it (u32), since which position (u64) |
+//! | `w` object (32) session | that position again |
 //! | `t` | [`super::Totals`] |
 //!
-//! All numbers are big-endian. An object's bytes count for the session that stored it first.
+//! All numbers are big-endian. An object's bytes count for the session that has used it for longest.
+//! So a session's rows follow from its own events alone, and the others' are without it what they
+//! would be if it had never been: it can be forgotten.
 
 use std::ops::ControlFlow;
 
-use super::event::{CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked};
+use super::event::{
+    CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted, HeldBy, KeyMarked,
+};
 use super::uses;
 use crate::log::{Hash, Position, RecordKey, Stamped};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
-/// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("checkpoints.1");
+/// The rows of this view, version 2.
+pub const SPACE: Space = Space::new("checkpoints.2");
 
 /// A checkpoint as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +51,7 @@ pub struct SessionRow {
     pub latest: Position,
     /// How many there are.
     pub count: u64,
-    /// Bytes of the objects that it stored first and that are still in use.
+    /// Bytes of the objects that no other session has used for longer.
     pub bytes: u64,
 }
 
@@ -116,7 +122,7 @@ pub(super) fn key(tag: u8, name: &[u8]) -> Vec<u8> {
     key
 }
 
-fn of_session(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
+pub(super) fn of_session(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
     let mut key = key(tag, session.as_bytes());
     key.push(0);
     key.extend(rest);
@@ -181,7 +187,7 @@ fn apply_saved(
         put_holder(rows, session, critical, position);
     }
     for part in &saved.parts {
-        uses::take(rows, &part.chain, session)?;
+        uses::take(rows, &part.chain, session, position)?;
     }
     let mut of = of_session_row(rows, session)?;
     of.latest = position;
@@ -203,7 +209,7 @@ fn apply_deleted(
         let at = position.0.to_be_bytes();
         rows.remove(SPACE, &of_session(b's', session, &at));
         for object in &gone.objects {
-            uses::release(rows, &Hash(object.into_array()))?;
+            uses::release(rows, &Hash(object.into_array()), session)?;
         }
         let latest = newest(rows, session, None)?.map_or(Position(0), |row| row.position);
         let mut of = of_session_row(rows, session)?;
@@ -236,8 +242,16 @@ fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Re
     if marked.is_unmarked {
         rows.remove(SPACE, &of_session(b'm', session, marked.key.as_bytes()));
     } else {
-        let latest = of_session_row(rows, session)?.latest;
-        put_holder(rows, session, &marked.key, latest);
+        let holder = match marked.held_by {
+            None => of_session_row(rows, session)?.latest,
+            Some(HeldBy::Nobody) => Position(0),
+            Some(HeldBy::Checkpoint(checkpoint)) => {
+                let place = place_of(rows, &checkpoint)?;
+                let own = place.filter(|(of, _)| of == session);
+                own.map_or(Position(0), |(_, position)| position)
+            }
+        };
+        put_holder(rows, session, &marked.key, holder);
     }
     Ok(())
 }

@@ -89,7 +89,9 @@ impl Group {
         if let Some(claim) = &request.key
             && let Some(used) = index::get_key(tx, &claim.hash)?
         {
-            return self.replay(tx, claim, &used).map(|event| (event, true));
+            return self
+                .replay(tx, fold, claim, &used)
+                .map(|event| (event, true));
         }
         // The log's time never runs backwards, whatever the clock does.
         let now = now.max(self.tail.time);
@@ -100,15 +102,15 @@ impl Group {
             group: &self.events,
         })?;
         let count = new.len();
-        let bytes: usize = new
+        let bytes: Vec<usize> = new
             .iter()
             .map(|event| event.body.bytes.len() + event.fact.len() + 512)
-            .sum();
+            .collect();
         let first = Position(self.tail.position.0 + 1);
-        let record = self.records.place(first, bytes);
+        let records = self.records.place(first, &bytes);
         let mut tail = self.tail;
         let mut stamped = Vec::with_capacity(count);
-        for (at, event) in new.into_iter().enumerate() {
+        for ((at, event), record) in new.into_iter().enumerate().zip(records) {
             let last = at + 1 == count;
             let key = request.key.as_ref().filter(|_| last);
             let event = Stamped::stamp(
@@ -131,21 +133,21 @@ impl Group {
                 time: now,
             };
             fold.apply(tx, &event, record)?;
-            stamped.push(Arc::new(event));
+            stamped.push((Arc::new(event), record));
         }
-        let Some(reply_from) = stamped.last().map(Arc::clone) else {
+        let Some(reply_from) = stamped.last().map(|(event, _)| Arc::clone(event)) else {
             return Err(Refusal::new(
                 Code::Internal,
                 "a command decided on no event",
             ));
         };
         request.command.keep(tx)?;
-        for event in &stamped {
-            self.records.push(event);
+        for (event, record) in stamped {
+            self.records.push(&event, record);
+            self.events.push(event);
         }
-        self.events.append(&mut stamped);
         self.tail = tail;
-        self.bytes += bytes;
+        self.bytes += bytes.iter().sum::<usize>();
         Ok((reply_from, false))
     }
 
@@ -153,6 +155,7 @@ impl Group {
     fn replay(
         &self,
         tx: &Transaction<'_>,
+        fold: &dyn Fold,
         claim: &KeyClaim,
         used: &KeyUse,
     ) -> Result<Arc<Stamped>, Refusal> {
@@ -167,7 +170,7 @@ impl Group {
             .hint("Use a new key for a new call; repeat a call with exactly the same arguments."));
         }
         let event = in_group_or_log(&self.events, tx, used.record, used.position)?;
-        if event.payload.is_none() {
+        if event.payload.is_none() || fold.is_forgotten(tx, &event.header)? {
             return Err(Refusal::new(
                 Code::NotFound,
                 format!(

@@ -108,6 +108,13 @@ impl Engine {
         self.published.borrow().as_ref().map(Arc::clone)
     }
 
+    /// The last durable state, and when there is another one; `None` in it while the store is being
+    /// reopened. Whoever follows the log is woken by it.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Option<Arc<Published>>> {
+        self.published.clone()
+    }
+
     /// The last durable state once it holds `position`, waiting at most `wait`.
     ///
     /// # Errors
@@ -139,6 +146,21 @@ impl Engine {
             )
             .hint("Leave `at_least` out, or name a position that a write has returned.")
         })
+    }
+
+    /// Waits until the last durable state holds `position`, woken by its publication; for ever, when
+    /// it never comes to that.
+    pub async fn reached(&self, position: Position) {
+        let mut published = self.published.clone();
+        let reached = |state: &Option<Arc<Published>>| {
+            state
+                .as_ref()
+                .is_some_and(|state| state.tail.position >= position)
+        };
+        // Fails when the engine is gone: nothing more comes then.
+        if published.wait_for(reached).await.is_err() {
+            std::future::pending().await
+        }
     }
 
     /// The position of the last durable state; 0 in the moments in which the store is closed and

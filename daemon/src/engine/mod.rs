@@ -6,6 +6,7 @@
 //! one batch. Only when the sync has returned is the state published and are the callers answered.
 
 mod compaction;
+pub mod erasure;
 mod group;
 mod handle;
 mod health;
@@ -24,7 +25,7 @@ pub use open::{DataFolder, OpenError, Opened};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::log::{Actor, Hash, NewEvent, Position, RecordKey, Stamped, key_hash};
+use crate::log::{Actor, Hash, Header, NewEvent, Position, RecordKey, Stamped, key_hash};
 use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
 
 /// What folds events into rows: the sum of all views and of the log's own index.
@@ -42,6 +43,12 @@ pub trait Fold: Send + Sync {
         event: &Stamped,
         record: RecordKey,
     ) -> Result<(), Error>;
+
+    /// Whether what an event says was forgotten, though its bytes may still be in a record.
+    ///
+    /// # Errors
+    /// [`Error`] when a row cannot be read.
+    fn is_forgotten(&self, rows: &dyn Rows, header: &Header) -> Result<bool, Error>;
 }
 
 /// What a command may look at.

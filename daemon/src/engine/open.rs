@@ -58,6 +58,12 @@ impl DataFolder {
         self.data.join("access")
     }
 
+    /// How far readers of the log have come.
+    #[must_use]
+    pub fn cursors(&self) -> PathBuf {
+        self.data.join("cursors")
+    }
+
     /// Copies of damaged journals.
     #[must_use]
     pub fn damaged(&self) -> PathBuf {
@@ -174,6 +180,9 @@ impl Opened {
             replay::clear(&store, fold)?;
         }
         replay::catch_up(&store, fold)?;
+        if damage.is_none() {
+            store.empty_retired()?;
+        }
         let tail = tail_of(&store)?;
         let head = match head {
             Ok((head, recorded)) => {
@@ -249,6 +258,7 @@ impl Opened {
             tail: self.tail,
             stopping: false,
             emptying: None,
+            rewriting: None,
         };
         let settle_idle = Duration::from_millis(settings.settle_idle_ms);
         let synced = queue.clone();

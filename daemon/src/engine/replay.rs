@@ -74,19 +74,21 @@ fn clear_space(store: &Store, space: Space) -> Result<(), Error> {
     }
 }
 
-/// Brings every folded space to the end of the log. Spaces ahead of the log, or left half cleared,
-/// are emptied and folded from the start.
+/// Brings every folded space to the end of the log. When one is ahead of the log, or was left half
+/// cleared, all are emptied and folded from the start: a fold may read one space to write another.
 ///
 /// # Errors
 /// [`Error`] when the log cannot be read or the store not be written.
 pub fn catch_up(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
     let tail = super::open::tail_of(store)?.position;
+    let mut is_whole = true;
     for &space in fold.spaces() {
         let at = folded(store, space)?;
-        if at > tail || (at == Position(0) && has_rows(store, space)?) {
-            tracing::info!(space = space.name(), %at, %tail, "folding a view anew");
-            clear_space(store, space)?;
-        }
+        is_whole &= at <= tail && (at > Position(0) || !has_rows(store, space)?);
+    }
+    if !is_whole {
+        tracing::info!(%tail, "folding the views anew");
+        clear(store, fold)?;
     }
     // Spaces may be at different positions; each event goes only to those that lack it.
     let mut behind: Vec<(Space, Position)> = Vec::new();

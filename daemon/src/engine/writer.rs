@@ -16,7 +16,7 @@ use super::{Fold, Outcome, Published, Settings, Tail};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
 use crate::store::reserve::{self, Reserve};
-use crate::store::{Error, Store};
+use crate::store::{Changes, Error, Store};
 
 /// How often a full disk is looked at again.
 const FULL_POLL: Duration = Duration::from_millis(200);
@@ -37,6 +37,8 @@ pub(super) enum Message {
     Synced(Option<(Error, Vec<Answer>)>),
     /// Empty the journal; `false` when calls keep the store open.
     EmptyJournal(oneshot::Sender<Result<bool, Refusal>>),
+    /// Commit rewritten records.
+    Rewrite(Changes, oneshot::Sender<Result<(), Refusal>>),
     /// Finish what is queued and end.
     Stop,
 }
@@ -58,6 +60,8 @@ pub(super) struct Writer {
     pub stopping: bool,
     /// Who waits for the journal to be emptied.
     pub emptying: Option<oneshot::Sender<Result<bool, Refusal>>>,
+    /// Rewritten records, and who waits for them.
+    pub rewriting: Option<(Changes, oneshot::Sender<Result<(), Refusal>>)>,
 }
 
 /// What is being gathered for the next commit.
@@ -88,6 +92,7 @@ impl Writer {
                     }
                 }
                 Some(Message::EmptyJournal(reply)) => self.emptying = Some(reply),
+                Some(Message::Rewrite(changes, reply)) => self.rewriting = Some((changes, reply)),
                 Some(Message::Stop) => self.stopping = true,
                 None if self.stopping && open.answers.is_empty() && !syncing => break,
                 None => {}
@@ -95,6 +100,11 @@ impl Writer {
             if let Some(reply) = self.emptying.take_if(|_| !syncing) {
                 self.finish(&mut open);
                 self.empty_journal(reply);
+                open = self.open_group();
+            }
+            if let Some((changes, reply)) = self.rewriting.take_if(|_| !syncing) {
+                self.finish(&mut open);
+                self.rewrite(&changes, reply);
                 open = self.open_group();
             }
             if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
@@ -326,6 +336,9 @@ impl Writer {
                     }
                 }
                 Ok(Message::EmptyJournal(reply)) => {
+                    let _ = reply.send(Err(self.health.refusal().unwrap_or_else(closed)));
+                }
+                Ok(Message::Rewrite(_, reply)) => {
                     let _ = reply.send(Err(self.health.refusal().unwrap_or_else(closed)));
                 }
                 Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}

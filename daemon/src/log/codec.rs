@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::event::{KeyMark, Payload};
+use super::event::{KeyMark, Origin, Payload};
 use super::{Actor, Hash, Header, Position, Stamped};
 use crate::store::Error;
 
@@ -49,6 +49,10 @@ struct HeaderMap<'h> {
     key_hash: Option<[u8; 32]>,
     #[serde(default, with = "serde_bytes")]
     key_body: Option<[u8; 32]>,
+    #[serde(default)]
+    origin_at: Option<u64>,
+    #[serde(default)]
+    origin_agent: std::borrow::Cow<'h, str>,
 }
 
 /// The header's bytes, written by hand: the writer encodes one for every event.
@@ -65,17 +69,28 @@ pub(super) fn encode_header(header: &Header) -> Vec<u8> {
         ),
         ("session", header.session.as_deref()),
         ("project", header.project.as_deref()),
+        (
+            "origin_agent",
+            header
+                .origin
+                .as_ref()
+                .map(|origin| origin.agent.as_str())
+                .filter(|agent| !agent.is_empty()),
+        ),
     ];
     let given = texts.iter().filter(|(_, text)| text.is_some()).count();
     let mut out = Vec::with_capacity(256);
     head(
         &mut out,
         MAP,
-        4 + given + 2 * usize::from(header.key.is_some()),
+        4 + given + 2 * usize::from(header.key.is_some()) + usize::from(header.origin.is_some()),
     );
     number(&mut out, "position", header.position.0);
     number(&mut out, "time", header.time);
     number(&mut out, "uid", actor.uid.into());
+    if let Some(origin) = &header.origin {
+        number(&mut out, "origin_at", origin.at);
+    }
     text(&mut out, "kind");
     text(&mut out, &header.kind);
     for (name, value) in texts {
@@ -107,6 +122,10 @@ fn decode_header(bytes: &[u8]) -> Result<Header, String> {
         key: map.key_hash.zip(map.key_body).map(|(hash, body)| KeyMark {
             hash: Hash(hash),
             body: Hash(body),
+        }),
+        origin: map.origin_at.map(|at| Origin {
+            at,
+            agent: map.origin_agent.into_owned(),
         }),
     })
 }
@@ -279,7 +298,7 @@ pub fn decode_part<T: DeserializeOwned>(event: &Stamped, bytes: &[u8]) -> Result
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Body, NewEvent};
+    use super::super::{Body, NewEvent, Origin};
     use super::*;
 
     fn event() -> Stamped {
@@ -289,6 +308,7 @@ mod tests {
             project: Some("p-1".to_owned()),
             fact: EMPTY.to_vec(),
             body: Body::new(EMPTY.to_vec(), [1; 16]),
+            origin: None,
         };
         let mark = KeyMark {
             hash: super::super::key_hash("key", &Actor::default()),
@@ -312,6 +332,34 @@ mod tests {
         event.payload = None;
         event.key = None;
         assert_eq!(decode_event(&bytes_of(&event)).unwrap(), event);
+    }
+
+    /// An imported event tells where it comes from, with or without an agent's name; any other has the
+    /// bytes that it had before there were imports.
+    #[test]
+    fn origins_read_back() {
+        let plain = bytes_of(&event());
+        assert!(!plain.windows(6).any(|part| part == b"origin"));
+        for agent in ["claude", ""] {
+            let origin = Origin {
+                at: 7,
+                agent: agent.to_owned(),
+            };
+            let mut event = event();
+            event.header.origin = Some(origin.clone());
+            event.header_bytes = encode_header(&event.header);
+            let read = decode_event(&bytes_of(&event)).unwrap();
+            assert_eq!(read.header.origin, Some(origin));
+            assert_eq!(
+                (read.header.happened_at(), read.header.author()),
+                (7, agent)
+            );
+            assert_eq!(read, event);
+        }
+        assert_eq!(
+            (event().header.happened_at(), event().header.author()),
+            (6, "")
+        );
     }
 
     /// A field that a newer program adds is read over, in the event and in its header.

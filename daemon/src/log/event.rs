@@ -53,6 +53,24 @@ pub struct Actor {
     pub client: String,
 }
 
+impl Actor {
+    /// The daemon itself: who appends what nobody asked for.
+    #[must_use]
+    pub fn daemon() -> Self {
+        Self {
+            agent: String::new(),
+            uid: rustix::process::getuid().as_raw(),
+            client: concat!("lored/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+
+    /// Whether it is the daemon, of any version.
+    #[must_use]
+    pub fn is_daemon(&self) -> bool {
+        self.agent.is_empty() && self.client.starts_with("lored/")
+    }
+}
+
 /// What the chain covers besides the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -70,6 +88,35 @@ pub struct Header {
     pub kind: String,
     /// The idempotency key it was recorded under; stays when the key's text is forgotten.
     pub key: Option<KeyMark>,
+    /// When and by whom it was first recorded, when it was imported from elsewhere.
+    pub origin: Option<Origin>,
+}
+
+/// When and by whom an imported event was first recorded, in another log.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// When, in microseconds since 1970; what an export says, and no more reliable than that.
+    pub at: Micros,
+    /// The agent's name for itself; empty when it gave none.
+    pub agent: String,
+}
+
+impl Header {
+    /// When it happened, as it is shown: in the log that it was first recorded in. Order, expiry and
+    /// `as_of` go by [`Self::time`].
+    #[must_use]
+    pub fn happened_at(&self) -> Micros {
+        self.origin.as_ref().map_or(self.time, |origin| origin.at)
+    }
+
+    /// The agent that recorded it first, as it is shown; empty when it gave no name.
+    #[must_use]
+    pub fn author(&self) -> &str {
+        match &self.origin {
+            Some(origin) => &origin.agent,
+            None => &self.actor.agent,
+        }
+    }
 }
 
 /// An idempotency key as the chain covers it.
@@ -79,6 +126,14 @@ pub struct KeyMark {
     pub hash: Hash,
     /// SHA-256 of the operation's name and its canonical arguments.
     pub body: Hash,
+}
+
+impl Payload {
+    /// What it holds, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.fact.len() + self.body.len()) as u64
+    }
 }
 
 /// The prepared part of a payload: encoded, salted and hashed before the queue.
@@ -118,6 +173,8 @@ pub struct NewEvent {
     pub fact: Vec<u8>,
     /// What the caller brought.
     pub body: Body,
+    /// When and by whom it was first recorded, when it is imported.
+    pub origin: Option<Origin>,
 }
 
 /// An event in the log.
@@ -234,6 +291,7 @@ impl Stamped {
             project: new.project,
             kind: new.kind.to_owned(),
             key: mark,
+            origin: new.origin,
         };
         let header_bytes = codec::encode_header(&header);
         let payload_hash = payload_hash(&new.body.salt, &new.fact, &new.body.digest);

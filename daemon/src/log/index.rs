@@ -153,6 +153,33 @@ pub fn name_blob(rows: &mut dyn RowsMut, hash: &[u8; 32], by: Position) -> Resul
     Ok(())
 }
 
+/// Notes which event names a blob first from now on, or that none does: the one that did was forgotten.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn rename_blob(
+    rows: &mut dyn RowsMut,
+    hash: &[u8; 32],
+    by: Option<Position>,
+) -> Result<(), Error> {
+    let key = blob_row(hash);
+    let Some(before) = rows.get(INDEX, &key)? else {
+        return Ok(());
+    };
+    match by.map(|position| position.0.to_be_bytes()) {
+        None => rows.remove(INDEX, &key),
+        Some(position) if *before != position => rows.put(INDEX, &key, &position),
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// Removes what is counted of a forgotten session. Its stream and its keys stay: they say that
+/// something was there.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) {
+    rows.remove(INDEX, &joined(b'n', session, &[]));
+}
+
 /// Whether any event names this blob.
 ///
 /// # Errors

@@ -6,17 +6,20 @@
 pub mod codec;
 mod event;
 pub mod index;
+pub mod names;
 pub mod objects;
 mod read;
 mod record;
 
 pub use event::{
-    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Payload, ScopeOf, Stamped, key_hash,
-    link, payload_hash,
+    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Origin, Payload, ScopeOf, Stamped,
+    key_hash, link, payload_hash,
 };
+pub use names::BLOB_NAMES;
 pub use read::{Log, Stream};
 pub use record::{
-    RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, record_positions,
+    RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, encode as encode_record,
+    record_positions,
 };
 
 pub use lore::protocol::Position;

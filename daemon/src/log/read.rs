@@ -57,6 +57,17 @@ impl<'r> Log<'r> {
         Ok(event)
     }
 
+    /// Every event of a record, in order.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when the record is missing or damaged.
+    pub fn record(&self, record: RecordKey) -> Result<Vec<Stamped>, Error> {
+        let key = record.to_bytes();
+        let value = self.rows.get(LOG, &key)?;
+        let value = value.ok_or_else(|| corrupt(&key, "the record is missing".to_owned()))?;
+        decode_record(&key, &value)
+    }
+
     /// The event at a position, if the log reaches that far.
     ///
     /// # Errors

@@ -34,18 +34,33 @@ pub struct RecordBuilder {
 }
 
 impl RecordBuilder {
-    /// The record that the events of the next command, of about `bytes` together, will be in.
-    /// A command's events share one record, so that it is decided before any of them is pushed.
-    pub fn place(&mut self, position: Position, bytes: usize) -> RecordKey {
-        if !self.ends.is_empty() && self.events.len() + bytes > RECORD_BYTES_MAX {
-            self.close();
+    /// The records that the events of the next command will be in, the first of them at `position`;
+    /// `bytes` are about how many each of them has. So that folding knows it, this is decided before
+    /// any of them is pushed.
+    pub fn place(&mut self, position: Position, bytes: &[usize]) -> Vec<RecordKey> {
+        let (mut filled, mut is_begun) = (self.events.len(), !self.ends.is_empty());
+        let mut first = match self.first {
+            Some(first) if is_begun => first,
+            Some(_) | None => position,
+        };
+        let mut records = Vec::with_capacity(bytes.len());
+        for (at, bytes) in (position.0..).zip(bytes) {
+            if is_begun && filled + bytes > RECORD_BYTES_MAX {
+                (first, filled) = (Position(at), 0);
+            }
+            filled += bytes;
+            is_begun = true;
+            records.push(RecordKey(first));
         }
-        RecordKey(*self.first.get_or_insert(position))
+        records
     }
 
     /// Adds an event to the record that [`Self::place`] named.
-    pub fn push(&mut self, event: &Stamped) {
-        self.first.get_or_insert(event.position());
+    pub fn push(&mut self, event: &Stamped, record: RecordKey) {
+        if self.first.is_some_and(|first| first != record.0) {
+            self.close();
+        }
+        self.first = Some(record.0);
         codec::encode_event(event, &mut self.events);
         // Far below 4 GiB: a group's bytes are bounded.
         self.ends.push(self.events.len() as u32);
@@ -74,6 +89,18 @@ impl RecordBuilder {
         self.close();
         self.done
     }
+}
+
+/// A record of these events: the one that they are in, with what was forgotten of them left out.
+#[must_use]
+pub fn encode(events: &[Stamped]) -> Vec<u8> {
+    let mut builder = RecordBuilder::default();
+    if let Some(first) = events.first() {
+        let record = RecordKey(first.position());
+        events.iter().for_each(|event| builder.push(event, record));
+    }
+    let record = builder.finish().pop();
+    record.map(|(_, record)| record).unwrap_or_default()
 }
 
 /// The slices of the events in a record.
@@ -150,7 +177,7 @@ pub fn record_positions(key: &[u8], value: &[u8]) -> Option<RangeInclusive<u64>>
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use proptest::prelude::*;
 
@@ -164,6 +191,7 @@ mod tests {
             project: None,
             fact: codec::EMPTY.to_vec(),
             body: Body::new(vec![7; length], [1; 16]),
+            origin: None,
         };
         let key = position.is_multiple_of(3).then(|| {
             let mark = KeyMark {
@@ -185,8 +213,9 @@ mod tests {
             let mut placed = Vec::new();
             for (at, length) in lengths.iter().enumerate() {
                 let event = event(at as u64 + 1, *length);
-                placed.push((builder.place(event.position(), length + 512), event.clone()));
-                builder.push(&event);
+                let record = builder.place(event.position(), &[length + 512])[0];
+                placed.push((record, event.clone()));
+                builder.push(&event, record);
             }
             let mut found = Vec::new();
             for (key, record) in builder.finish() {
@@ -196,6 +225,37 @@ mod tests {
                 let positions = record_positions(&key.to_bytes(), &record);
                 prop_assert_eq!(positions, Some(key.0.0..=last));
                 for slice in slices {
+                    found.push((key, codec::decode_event(slice).unwrap()));
+                }
+            }
+            prop_assert_eq!(found, placed);
+        }
+
+        /// The events of one command may fill many records, the first of them begun before; a command
+        /// that is placed and then refused leaves no trace.
+        #[test]
+        fn one_command_may_fill_many_records(
+            before in 0..3_usize,
+            lengths in proptest::collection::vec(0..9000_usize, 1..40),
+        ) {
+            let mut builder = RecordBuilder::default();
+            let mut placed = Vec::new();
+            let lists = [vec![100; before], lengths];
+            for lengths in lists.iter().filter(|lengths| !lengths.is_empty()) {
+                let first = placed.len() as u64 + 1;
+                let bytes: Vec<usize> = lengths.iter().map(|length| length + 512).collect();
+                builder.place(Position(first), &[bytes.clone(), bytes.clone()].concat());
+                let records = builder.place(Position(first), &bytes);
+                for (at, (length, record)) in lengths.iter().zip(records).enumerate() {
+                    let event = event(first + at as u64, *length);
+                    builder.push(&event, record);
+                    placed.push((record, event));
+                }
+            }
+            let mut found = Vec::new();
+            for (key, record) in builder.finish() {
+                prop_assert!(record.len() <= RECORD_BYTES_MAX + 1024);
+                for slice in decode(&record).unwrap() {
                     found.push((key, codec::decode_event(slice).unwrap()));
                 }
             }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Patience;
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::log::{Actor, Hash};
@@ -29,6 +30,8 @@ pub struct Caller {
     /// The idempotency key of a write that names none: the bridge's, so that a line sent again
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
+    /// How long a call may wait for what is to come.
+    pub patience: Patience,
 }
 
 impl Caller {

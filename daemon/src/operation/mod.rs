@@ -5,7 +5,9 @@
 //! generated docs/operations.md.
 
 mod caller;
+pub mod cursor;
 mod extensions;
+mod patience;
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -34,6 +36,7 @@ use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 pub use extensions::Extensions;
+pub use patience::Patience;
 
 /// How long `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
@@ -90,6 +93,10 @@ pub trait Op: 'static {
     /// How many characters of its reply an MCP host should show whole; absent: as many as it likes.
     const RESULT_CHARS_MAX: Option<u64> = None;
 
+    /// Whether it may wait for what is to come, as long as its caller's [`Patience`]: such calls do
+    /// not count as calls in flight.
+    const WAITS: bool = false;
+
     /// What is said beside a reply whose shape its source fixes; others say it themselves.
     fn meta(_reply: &Self::Reply) -> Option<Meta> {
         None
@@ -134,6 +141,8 @@ pub struct Operation {
     pub wrapped_as: Option<&'static str>,
     /// How many characters of its reply an MCP host should show whole.
     pub result_chars_max: Option<u64>,
+    /// Whether it may wait for what is to come.
+    pub waits: bool,
     /// JSON Schema of the arguments: an object without references.
     pub input: fn() -> Map<String, Value>,
     /// JSON Schema of the reply.
@@ -153,6 +162,7 @@ impl Operation {
             is_destructive: O::IS_DESTRUCTIVE,
             wrapped_as: O::WRAPPED_AS,
             result_chars_max: O::RESULT_CHARS_MAX,
+            waits: O::WAITS,
             input: schema_of::<O::Args>,
             output: schema_of::<O::Reply>,
             handle: |cx, caller, args| {

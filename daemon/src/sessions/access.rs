@@ -65,6 +65,12 @@ impl LastAccess {
         }
     }
 
+    /// Forgets that a session was ever looked at; the file is to be written then.
+    pub fn forget(&self, session: &str) {
+        let mut inner = self.lock();
+        inner.is_changed |= inner.times.remove(session).is_some();
+    }
+
     /// The last look at a session.
     #[must_use]
     pub fn of(&self, session: &str) -> Option<Micros> {

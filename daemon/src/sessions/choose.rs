@@ -2,17 +2,20 @@
 
 use lore::protocol::SessionId;
 
-use super::event::SessionCreated;
-use super::view;
-use crate::clock::{Clock, Micros};
+use super::event::{SessionBegun, SessionCreated};
+use super::tombstone::{Tombstone, forgotten};
+use super::view::{self, Lease, SessionRow};
+use crate::clock::{Clock, Micros, format_time};
 use crate::engine::Decide;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Body, Header, NewEvent};
+use crate::log::{Actor, Body, Header, NewEvent, Position};
 use crate::operation::Caller;
 use crate::store::{Error, Rows};
 
 /// A caller's last session counts as its current one for this long: 24 h.
 const CURRENT_MICROS: Micros = 24 * 3600 * 1_000_000;
+/// How many leases a session has at most.
+pub(super) const LEASES_MAX: usize = 64;
 /// How many ids are compared to find near ones.
 const NEAR_AMONG: usize = 2000;
 
@@ -23,6 +26,8 @@ pub struct Wish {
     pub session: Option<String>,
     /// The caller's project.
     pub project: Option<String>,
+    /// The token of a lease that must still be held.
+    pub fence: Option<Position>,
 }
 
 /// What a write says about its session, prepared before the queue.
@@ -34,6 +39,8 @@ pub enum Choice {
         session: String,
         /// The project that events carry.
         project: Option<String>,
+        /// The token of a lease that must still be held.
+        fence: Option<Position>,
     },
     /// The caller's last one, or else a new one.
     Current {
@@ -43,6 +50,8 @@ pub enum Choice {
         new_id: String,
         /// Likewise.
         new_body: Body,
+        /// The token of a lease that must still be held.
+        fence: Option<Position>,
     },
     /// A new one.
     New {
@@ -66,9 +75,9 @@ pub struct Chosen {
     pub created: Option<NewEvent>,
 }
 
-/// A fresh session id: `s-` and 80 random bits in base 32.
+/// A fresh id: a letter for what it names, `-` and 80 random bits in base 32.
 #[must_use]
-pub(super) fn new_id(clock: &Clock) -> String {
+pub fn fresh_id(letter: char, clock: &Clock) -> String {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let bits = clock
         .random::<10>()
@@ -80,7 +89,7 @@ pub(super) fn new_id(clock: &Clock) -> String {
             .get(index as usize)
             .map_or('0', |digit| char::from(*digit))
     };
-    std::iter::once('s')
+    std::iter::once(letter)
         .chain(std::iter::once('-'))
         .chain((0..16).rev().map(digit))
         .collect()
@@ -103,12 +112,21 @@ impl Choice {
     /// Prepares.
     #[must_use]
     pub fn prepare(wish: Wish, clock: &Clock) -> Self {
-        let Wish { session, project } = wish;
+        let Wish {
+            session,
+            project,
+            fence,
+        } = wish;
         match session {
-            Some(session) => Self::Named { session, project },
-            None => Self::Current {
+            Some(session) => Self::Named {
+                session,
                 project,
-                new_id: new_id(clock),
+                fence,
+            },
+            None => Self::Current {
+                fence,
+                project,
+                new_id: fresh_id('s', clock),
                 new_body: SessionCreated::default().prepare(clock.random()),
             },
         }
@@ -119,7 +137,7 @@ impl Choice {
     pub fn fresh(id: Option<String>, project: Option<String>, clock: &Clock) -> Self {
         Self::New {
             project,
-            id: id.unwrap_or_else(|| new_id(clock)),
+            id: id.unwrap_or_else(|| fresh_id('s', clock)),
             body: SessionCreated::default().prepare(clock.random()),
         }
     }
@@ -127,22 +145,35 @@ impl Choice {
     /// Decides, on the writer.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the named one does not exist, `CONFLICT` when the new one does.
+    /// `SESSION_NOT_FOUND` when the named one does not exist, `SESSION_CLOSED` when it was closed,
+    /// `CONFLICT` when the new one does exist, or the lease is lost.
     pub fn decide(&self, on: &Decide<'_>) -> Result<Chosen, Refusal> {
         match self {
-            Self::Named { session, project } => Ok(Chosen {
-                session: named(on.rows, session)?,
-                project: project.clone(),
-                created: None,
-            }),
+            Self::Named {
+                session,
+                project,
+                fence,
+            } => {
+                open(on.rows, session)?;
+                fenced(on, session, *fence)?;
+                Ok(Chosen {
+                    session: session.clone(),
+                    project: project.clone(),
+                    created: None,
+                })
+            }
             Self::Current {
                 project,
                 new_id,
                 new_body,
+                fence,
             } => {
                 let last = current(on.rows, on.actor, project.as_deref(), on.now)?;
+                fenced(on, last.as_deref().unwrap_or_default(), *fence)?;
                 let event = |session: &String| {
-                    SessionCreated::event(session.clone(), project.clone(), new_body.clone())
+                    let begun = SessionBegun::default();
+                    let body = new_body.clone();
+                    SessionCreated::event(session.clone(), project.clone(), &begun, body)
                 };
                 Ok(Chosen {
                     created: last.is_none().then(|| event(new_id)),
@@ -151,10 +182,10 @@ impl Choice {
                 })
             }
             Self::New { project, id, body } => {
-                if view::exists(on.rows, id)? {
-                    return Err(taken(id));
-                }
-                let event = SessionCreated::event(id.clone(), project.clone(), body.clone());
+                check_free(on.rows, id)?;
+                let begun = SessionBegun::default();
+                let event =
+                    SessionCreated::event(id.clone(), project.clone(), &begun, body.clone());
                 Ok(Chosen {
                     session: id.clone(),
                     project: project.clone(),
@@ -174,7 +205,14 @@ impl Wish {
                 .map(|session| session.as_str().to_owned())
                 .or_else(|| caller.session.clone()),
             project: caller.project.clone(),
+            fence: None,
         }
+    }
+
+    /// The same for a write that gives the token of a lease.
+    #[must_use]
+    pub fn fenced(self, fence: Option<Position>) -> Self {
+        Self { fence, ..self }
     }
 
     /// The session that a read is about.
@@ -184,7 +222,7 @@ impl Wish {
     /// none.
     pub fn find(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
         if let Some(session) = &self.session {
-            return named(rows, session);
+            return find(rows, session);
         }
         current(rows, actor, self.project.as_deref(), now)?.ok_or_else(|| {
             Refusal::new(
@@ -197,20 +235,46 @@ impl Wish {
     }
 }
 
-/// There is a session of this id already, where a new one was wanted.
-pub(super) fn taken(session: &str) -> Refusal {
+/// Refuses the id of a session that is there, or that was and is forgotten, where a new one is wanted.
+///
+/// # Errors
+/// `CONFLICT`.
+pub(super) fn check_free(rows: &dyn Rows, session: &str) -> Result<(), Refusal> {
+    let conflict = |message: String| Refusal::new(Code::Conflict, message);
+    if view::exists(rows, session)? {
+        let message = format!("there is already a session `{session}`");
+        return Err(conflict(message)
+            .hint("Use it as it is, choose another id, or name none for a fresh one."));
+    }
+    match forgotten(rows, session)? {
+        None => Ok(()),
+        Some(tombstone) => Err(conflict(format!(
+            "there was a session `{session}`, forgotten on {}; its id is not used again",
+            format_time(tombstone.at)
+        ))
+        .hint("Choose another id, or name none for a fresh one.")),
+    }
+}
+
+/// The session of this id was forgotten.
+#[must_use]
+pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
     Refusal::new(
-        Code::Conflict,
-        format!("there is already a session `{session}`"),
+        Code::SessionNotFound,
+        format!(
+            "the session `{session}` was forgotten on {}, at position {}; what it held is gone",
+            format_time(tombstone.at),
+            tombstone.position
+        ),
     )
-    .hint("Use it as it is, choose another id, or name none for a fresh one.")
+    .hint("Leave `session` out to use your current one, or make another with `create_session`.")
 }
 
 /// The session of this id, which has to be there.
 ///
 /// # Errors
 /// `SESSION_NOT_FOUND`, naming near ones.
-pub fn named(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
+pub fn find(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
     if view::exists(rows, session)? {
         Ok(session.to_owned())
     } else {
@@ -218,7 +282,42 @@ pub fn named(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
     }
 }
 
-/// The caller's last session, while it counts as the current one.
+/// The session of this id, which must take what is recorded.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`, naming near ones; `SESSION_CLOSED`.
+pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
+    match view::get(rows, session)? {
+        Some(row) if row.closed == 0 => Ok(row),
+        Some(_) => Err(Refusal::new(
+            Code::SessionClosed,
+            format!("the session `{session}` was closed; nothing more is recorded in it"),
+        )
+        .hint("Go on in a fork of it, `fork_session`, or in a new session.")),
+        None => Err(not_found(rows, session)?),
+    }
+}
+
+/// Whether the lease of this token is still held.
+fn fenced(on: &Decide<'_>, session: &str, fence: Option<Position>) -> Result<(), Refusal> {
+    let Some(token) = fence else { return Ok(()) };
+    let leases = view::leases(on.rows, session, LEASES_MAX)?;
+    let held = |(_, lease): &(String, Lease)| lease.token == token.0 && lease.holds(on.now);
+    if leases.iter().any(held) {
+        return Ok(());
+    }
+    let now = leases.iter().find(|(_, lease)| lease.holds(on.now));
+    let who = now.map_or_else(String::new, |(name, lease)| {
+        format!("; now {} holds `{name}`", lease.told())
+    });
+    Err(Refusal::new(
+        Code::Conflict,
+        format!("the lease with the token {token} is not held any more{who}"),
+    )
+    .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
+}
+
+/// The caller's last session, while it counts as the current one and takes what is recorded.
 fn current(
     rows: &dyn Rows,
     actor: &Actor,
@@ -226,12 +325,18 @@ fn current(
     now: Micros,
 ) -> Result<Option<String>, Error> {
     let last = view::last_of(rows, actor, project)?;
-    Ok(last
-        .filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS)
-        .map(|(session, _)| session))
+    let Some((session, _)) = last.filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS) else {
+        return Ok(None);
+    };
+    // A forgotten one is nobody's current session.
+    let is_open = view::get(rows, &session)?.is_some_and(|row| row.closed == 0);
+    Ok(is_open.then_some(session))
 }
 
 fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
+    if let Some(tombstone) = forgotten(rows, session)? {
+        return Ok(was_forgotten(session, &tombstone));
+    }
     let ids = view::ids(rows, NEAR_AMONG)?;
     let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() {

@@ -1,11 +1,21 @@
 //! Decisions about sessions.
 
-use super::choose::taken;
-use super::event::SessionCreated;
-use super::view;
+use super::choose::{Choice, Chosen, LEASES_MAX, check_free, find, open};
+use super::event::{
+    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionLeased,
+    SessionUpdated,
+};
+use super::lineage::{FORKS_DEEP_MAX, lineage};
+use super::view::{self, Details};
+use crate::clock::Micros;
 use crate::engine::{Command, Decide};
-use crate::error::Refusal;
-use crate::log::{Body, NewEvent};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, Position, codec};
+
+/// Tags of a session.
+pub(super) const TAGS_MAX: usize = 64;
+/// Its preferences as JSON, in bytes.
+pub(crate) const PREFERENCES_BYTES_MAX: usize = 16 * 1024;
 
 /// Wants a session of a given id.
 pub struct CreateSession {
@@ -13,19 +23,219 @@ pub struct CreateSession {
     pub session: String,
     /// The caller's project.
     pub project: Option<String>,
+    /// On whose behalf; also in the payload.
+    pub user: Option<String>,
+    /// The session whose past it shares.
+    pub parent: Option<Parent>,
     /// The payload of the event.
     pub body: Body,
 }
 
 impl Command for CreateSession {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        if view::exists(on.rows, &self.session)? {
-            return Err(taken(&self.session));
+        check_free(on.rows, &self.session)?;
+        if let Some(parent) = &self.parent {
+            find(on.rows, &parent.session)?;
+            if lineage(on.rows, &parent.session)?.len() >= FORKS_DEEP_MAX {
+                return Err(Refusal::invalid(format!(
+                    "`{}` is a fork of a fork, {FORKS_DEEP_MAX} deep; deeper ones cannot be made",
+                    parent.session
+                ))
+                .hint("Fork one of its parents, or begin a new session."));
+            }
         }
+        let preferences = match (&self.user, &self.parent) {
+            (Some(user), None) => view::preferences_of(on.rows, user)?,
+            _ => None,
+        };
+        let begun = SessionBegun {
+            preferences,
+            parent: self.parent.clone(),
+        };
         Ok(vec![SessionCreated::event(
             self.session.clone(),
             self.project.clone(),
+            &begun,
             self.body.clone(),
         )])
+    }
+}
+
+/// Wants something about a session noted that its event says as it was brought.
+pub struct Note {
+    /// Which session.
+    pub choice: Choice,
+    /// What it is.
+    pub what: Noted,
+    /// The payload of the event.
+    pub body: Body,
+}
+
+/// What is noted about a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// Fields were set: these.
+    Updated(Box<SessionUpdated>),
+    /// It ended.
+    Closed,
+}
+
+impl Command for Note {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        let kind = match &self.what {
+            Noted::Updated(updated) => {
+                let mut details = view::details(on.rows, &chosen.session)?;
+                details.set(updated);
+                check_size(&details)?;
+                SessionUpdated::KIND
+            }
+            Noted::Closed => SessionClosed::KIND,
+        };
+        Ok(events(
+            chosen,
+            kind,
+            codec::EMPTY.to_vec(),
+            self.body.clone(),
+        ))
+    }
+}
+
+/// Refuses what many small calls together would make too large.
+fn check_size(details: &Details) -> Result<(), Refusal> {
+    let tags = details.tags.len();
+    if tags > TAGS_MAX {
+        return Err(Refusal::invalid(format!(
+            "the session would have {tags} tags; it has at most {TAGS_MAX}"
+        ))
+        .hint("Take some away with `remove_tags`, or set them all with `tags`."));
+    }
+    let bytes = details.preferences.as_ref().map_or(0, String::len);
+    if bytes > PREFERENCES_BYTES_MAX {
+        return Err(Refusal::invalid(format!(
+            "the session's `preferences` would have {bytes} bytes as JSON; they have at most \
+             {PREFERENCES_BYTES_MAX} bytes"
+        ))
+        .hint("Take some away: null in place of a value removes it."));
+    }
+    Ok(())
+}
+
+fn events(chosen: Chosen, kind: &'static str, fact: Vec<u8>, body: Body) -> Vec<NewEvent> {
+    let event = NewEvent {
+        kind,
+        session: Some(chosen.session),
+        project: chosen.project,
+        fact,
+        body,
+        origin: None,
+    };
+    chosen.created.into_iter().chain([event]).collect()
+}
+
+/// Wants a lease of a session.
+pub struct TakeLease {
+    /// Which session.
+    pub choice: Choice,
+    /// Which of its leases.
+    pub name: String,
+    /// For how long, in microseconds.
+    pub micros: Micros,
+    /// The token of the lease that is renewed.
+    pub token: Option<Position>,
+    /// An empty payload, salted.
+    pub body: Body,
+}
+
+impl Command for TakeLease {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        let before = view::lease(on.rows, &chosen.session, &self.name)?;
+        let is_renewed = |token: u64| self.token == Some(Position(token));
+        match &before {
+            Some(lease) if is_renewed(lease.token) => {}
+            Some(lease) if lease.holds(on.now) => {
+                return Err(self.refused(&chosen.session, &format!("{} holds it", lease.told())));
+            }
+            Some(_) | None if self.token.is_some() => {
+                let why = "the lease that this token proved is over, and what it kept from others \
+                           may have changed";
+                return Err(self.refused(&chosen.session, why));
+            }
+            Some(_) | None => {}
+        }
+        let held = view::leases(on.rows, &chosen.session, usize::MAX)?;
+        let held = held.iter().filter(|(_, lease)| lease.holds(on.now));
+        if before.is_none() && held.count() >= LEASES_MAX {
+            return Err(Refusal::invalid(format!(
+                "a session has at most {LEASES_MAX} leases at a time"
+            ))
+            .hint("Release one that is not needed."));
+        }
+        let leased = SessionLeased {
+            name: self.name.clone(),
+            until: on.now.saturating_add(self.micros),
+            token: self.token.map(|token| token.0),
+        };
+        let fact = codec::encode(&leased);
+        Ok(events(chosen, SessionLeased::KIND, fact, self.body.clone()))
+    }
+}
+
+impl TakeLease {
+    fn refused(&self, session: &str, why: &str) -> Refusal {
+        Refusal::new(
+            Code::Conflict,
+            format!(
+                "the lease `{}` of `{session}` cannot be had: {why}",
+                self.name
+            ),
+        )
+        .hint(
+            "Wait until it ends or is released; to renew one, give the `token` that it came with.",
+        )
+    }
+}
+
+/// Wants a lease given back.
+pub struct ReleaseLease {
+    /// Which session.
+    pub session: String,
+    /// The project that the event carries.
+    pub project: Option<String>,
+    /// What proves the lease.
+    pub token: Position,
+    /// An empty payload, salted.
+    pub body: Body,
+}
+
+impl Command for ReleaseLease {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        open(on.rows, &self.session)?;
+        let leases = view::leases(on.rows, &self.session, usize::MAX)?;
+        let mut held = leases.into_iter();
+        let found = held.find(|(_, lease)| lease.token == self.token.0 && lease.holds(on.now));
+        let Some((name, _)) = found else {
+            return Err(Refusal::new(
+                Code::NotFound,
+                format!(
+                    "no lease of `{}` is held under the token {}",
+                    self.session, self.token
+                ),
+            )
+            .hint("It has ended by itself, or was released; nothing is left to do."));
+        };
+        let released = LeaseReleased {
+            name,
+            token: self.token.0,
+        };
+        Ok(vec![NewEvent {
+            kind: LeaseReleased::KIND,
+            session: Some(self.session.clone()),
+            project: self.project.clone(),
+            fact: codec::encode(&released),
+            body: self.body.clone(),
+            origin: None,
+        }])
     }
 }

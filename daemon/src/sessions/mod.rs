@@ -4,14 +4,33 @@ mod access;
 mod choose;
 mod command;
 mod event;
+mod lineage;
 pub mod operations;
+mod room;
+mod tombstone;
 mod view;
 
 pub use access::LastAccess;
-pub use choose::{Choice, Chosen, Wish, named as find, session_of};
-pub use event::SessionCreated;
-pub use view::{Counts, SPACE, SessionRow, apply, counts, exists, get, last_of, project_counts};
+pub use choose::{Choice, Chosen, Wish, find, fresh_id, open, session_of, was_forgotten};
+pub use command::CreateSession;
+pub use event::{
+    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionErased,
+    SessionForgotten, SessionLeased, SessionUpdated, changes_lists, merged,
+};
+pub use lineage::{Line, lineage};
+pub use room::{Room, State};
+pub use tombstone::{
+    Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,
+};
+pub use view::{
+    Counts, Details, Lease, Meaning, SPACE, SessionRow, Within, agents, apply, counts, details,
+    exists, forks_of, get, last_of, leases, newest, project_counts,
+};
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
-pub(crate) use command::CreateSession;
+pub(crate) mod decided {
+    pub(crate) use super::command::{Note, Noted, ReleaseLease, TakeLease};
+    pub(crate) use super::event::{SessionClosed, SessionUpdated};
+    pub(crate) use super::view::lease;
+}

@@ -5,7 +5,7 @@ use super::view;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, NewEvent, codec, index};
-use crate::sessions::{Choice, Chosen};
+use crate::sessions::{Choice, Chosen, lineage};
 use crate::store::PendingBlob;
 
 /// The highest step number.
@@ -34,7 +34,10 @@ impl Command for RecordStep {
         } = self.choice.decide(on)?;
         // The number after the last one was never recorded: no need to look.
         let (step, before) = match self.step {
-            Some(step) => (step, view::attempts(on.rows, &session, step)?),
+            Some(step) => {
+                let lines = lineage(on.rows, &session)?;
+                (step, view::attempts(on.rows, &lines, step)?)
+            }
             None => (index::last_step(on.rows, &session)?.saturating_add(1), 0),
         };
         if step == 0 || step > STEP_MAX {
@@ -60,6 +63,7 @@ impl Command for RecordStep {
             project,
             fact: codec::encode(&numbered),
             body: self.body.take().ok_or_else(decided_twice)?,
+            origin: None,
         };
         Ok(created.into_iter().chain([recorded]).collect())
     }
@@ -117,6 +121,7 @@ impl Command for Register {
             project,
             fact: codec::EMPTY.to_vec(),
             body: self.body.clone(),
+            origin: None,
         };
         Ok(created.into_iter().chain([registered]).collect())
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::log::{LOG, Stamped, codec};
-use crate::store::{BlobRef, Blobs, Error};
+use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
 /// Texts up to this many bytes stand in the event; longer ones are blobs.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
@@ -35,6 +35,25 @@ impl Text {
                 bytes: *bytes,
             }),
         }
+    }
+
+    /// A text as an event holds it: a long one becomes a blob, which is pending until the event is
+    /// committed.
+    ///
+    /// # Errors
+    /// [`Error`] when the blob cannot be written.
+    pub fn keep(
+        blobs: &Blobs,
+        text: String,
+        pending: &mut Vec<PendingBlob>,
+    ) -> Result<Self, Error> {
+        if text.len() <= INLINE_BYTES_MAX {
+            return Ok(Self::Inline(text));
+        }
+        let blob = blobs.put(text.as_bytes())?;
+        let BlobRef { hash, bytes } = blob.reference();
+        pending.push(blob);
+        Ok(Self::Blob { blob: hash, bytes })
     }
 
     /// Length in bytes.

@@ -10,7 +10,7 @@ use super::view::{self, Attempt};
 use crate::error::Refusal;
 use crate::log::{Hash, Position, ScopeOf, Stamped};
 use crate::operation::Context;
-use crate::sessions;
+use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -61,8 +61,8 @@ pub struct SessionSteps<'c> {
     pub cx: &'c Context,
     /// The rows.
     pub state: &'c State,
-    /// Which session.
-    pub session: &'c str,
+    /// It and those whose past it shares.
+    pub lines: Vec<Line>,
     /// The extractors that reach it.
     pub set: Arc<ExtractorSet>,
     /// Bytes of results that may still be derived from; `None` off the event loop.
@@ -80,11 +80,12 @@ impl<'c> SessionSteps<'c> {
         session: &'c str,
         on: On,
     ) -> Result<Self, Refusal> {
+        let lines = sessions::lineage(state, session)?;
         Ok(Self {
-            set: set_of(cx, state, session)?,
+            set: set_of(cx, state, &lines)?,
+            lines,
             cx,
             state,
-            session,
             left: Cell::new(match on {
                 On::EventLoop => Some(INLINE_BYTES_MAX),
                 On::Thread => None,
@@ -150,11 +151,11 @@ impl History for SessionSteps<'_> {
     type Error = Unread;
 
     fn last(&self) -> Result<Option<u32>, Unread> {
-        Ok(view::last_before(self.state, self.session, u32::MAX)?)
+        Ok(view::last_before(self.state, &self.lines, u32::MAX)?)
     }
 
     fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Unread> {
-        view::answering(self.state, self.session, step)?
+        view::answering(self.state, &self.lines, step)?
             .map(|answering| self.data(&answering.attempt))
             .transpose()
     }
@@ -162,9 +163,10 @@ impl History for SessionSteps<'_> {
 
 /// The extractors and mappings that reach a session: built in, global, its project's, its own; a
 /// later one of the same name replaces an earlier one.
-fn set_of(cx: &Context, state: &State, session: &str) -> Result<Arc<ExtractorSet>, Refusal> {
+fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSet>, Refusal> {
+    let session = lines.first().map_or("", |line| &line.session);
     let project = sessions::get(state, session)?.and_then(|row| row.project);
-    let last = view::last_registrations(state, session, project.as_deref())?;
+    let last = view::last_registrations(state, lines, project.as_deref())?;
     if last == [0; 3] {
         return Ok(built_in());
     }
@@ -176,13 +178,13 @@ fn set_of(cx: &Context, state: &State, session: &str) -> Result<Arc<ExtractorSet
     }
     let mut extractors = Vec::new();
     let mut mappings = Vec::new();
-    let scopes = [
-        Some(ScopeOf::Global),
-        project.as_deref().map(ScopeOf::Project),
-        Some(ScopeOf::Session(session)),
-    ];
-    for scope in scopes.into_iter().flatten() {
-        for registered in registered(state, scope)? {
+    let all = Position(u64::MAX);
+    let of_project = project.as_deref().map(ScopeOf::Project);
+    let around = [Some(ScopeOf::Global), of_project].into_iter().flatten();
+    let own = lines.iter().rev();
+    let own = own.map(|line| (ScopeOf::Session(&line.session), line.up_to));
+    for (scope, up_to) in around.map(|scope| (scope, all)).chain(own) {
+        for registered in registered(state, scope, up_to)? {
             match registered.what {
                 Registered::Extractor(extractor) => extractors.push(extractor),
                 Registered::Mapping(mapping) => mappings.push(mapping),
@@ -221,15 +223,19 @@ pub struct Registration {
     pub what: Registered,
 }
 
-/// The registrations of one scope, oldest first.
+/// The registrations of one scope up to a position, oldest first.
 ///
 /// # Errors
 /// When an event cannot be read.
-pub fn registered(state: &State, scope: ScopeOf<'_>) -> Result<Vec<Registration>, Error> {
+pub fn registered(
+    state: &State,
+    scope: ScopeOf<'_>,
+    up_to: Position,
+) -> Result<Vec<Registration>, Error> {
     use super::event::{ExtractorRegistered, FieldMappingRegistered};
     use crate::log::codec::decode_part;
     let mut found = Vec::new();
-    for (position, record) in view::registrations(state as &dyn Rows, scope)? {
+    for (position, record) in view::registrations(state as &dyn Rows, scope, up_to)? {
         let event = state.log().event(record, position)?;
         let Some(payload) = &event.payload else {
             continue;

@@ -6,6 +6,7 @@ pub mod extract;
 mod history;
 #[cfg(test)]
 mod memory;
+mod named;
 pub mod names;
 pub mod operations;
 pub mod parameters;
@@ -19,7 +20,8 @@ pub use event::{
     ExtractorRegistered, FieldMappingRegistered, StepFact, StepNumbered, StepRecorded, Text,
     blobs_of, decode_step,
 };
-pub use view::{SPACE, apply};
+pub use named::{extractors_hash, resolved};
+pub use view::{Attempt, SPACE, answering, apply, attempt, forget, last_before, steps as list};
 pub use words::normalise;
 
 // For the engine's own tests, which decide real commands.

@@ -9,11 +9,13 @@
 //!
 //! All numbers are big-endian.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::event::{StepFact, StepNumbered};
 use crate::log::index::stream_prefix;
 use crate::log::{Position, RecordKey, ScopeOf, Stamped};
+use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
 /// The rows of this view, version 1.
@@ -136,6 +138,31 @@ pub fn apply(
     }
 }
 
+/// Removes every row of a session: its attempts and its registrations.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let mut keys = Vec::new();
+    let registered = registrations_key(b'x', ScopeOf::Session(session));
+    for prefix in [
+        step_prefix(b'a', session),
+        step_prefix(b'r', session),
+        registered,
+    ] {
+        let high = after_prefix(&prefix);
+        rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
+            keys.push(key.to_vec());
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    keys.push(registrations_key(b'y', ScopeOf::Session(session)));
+    for key in keys {
+        rows.remove(SPACE, &key);
+    }
+    Ok(())
+}
+
 fn apply_attempt(
     rows: &mut dyn RowsMut,
     session: &str,
@@ -171,19 +198,64 @@ fn apply_attempt(
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read.
-pub fn attempts(rows: &dyn Rows, session: &str, step: u32) -> Result<u32, Error> {
-    Ok(answering(rows, session, step)?.map_or(0, |answering| answering.attempts))
+pub fn attempts(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<u32, Error> {
+    Ok(answering(rows, lines, step)?.map_or(0, |answering| answering.attempts))
 }
 
-/// The attempt of a step that answers, and how many there are.
+/// The attempt of a step that answers, and how many there are; those count that the lines of a
+/// session share.
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read.
-pub fn answering(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answering>, Error> {
+pub fn answering(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<Option<Answering>, Error> {
+    let Some((own, shared)) = lines.split_first() else {
+        return Ok(None);
+    };
+    let mut found = own_answer(rows, &own.session, step)?;
+    for line in shared {
+        for attempt in attempts_of(rows, line, step)? {
+            let last = found.map_or(0, |found| found.attempts);
+            let rank = |attempt: &Attempt| (attempt.success, attempt.attempt);
+            let best = match found {
+                Some(found) if rank(&found.attempt) > rank(&attempt) => found.attempt,
+                Some(_) | None => attempt,
+            };
+            found = Some(Answering {
+                attempt: best,
+                attempts: last.max(attempt.attempt),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// What answers among a session's own attempts.
+fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answering>, Error> {
     let key = step_key(b'a', session, step);
     rows.get(SPACE, &key)?
         .map(|value| decode_answering(&key, step, &value))
         .transpose()
+}
+
+/// The attempts of a step that one line of a session holds.
+fn attempts_of(rows: &dyn Rows, line: &Line, step: u32) -> Result<Vec<Attempt>, Error> {
+    let mut found = Vec::new();
+    if let Some(answer) = own_answer(rows, &line.session, step)? {
+        found.push(answer.attempt);
+        let prefix = step_key(b'r', &line.session, step);
+        rows.scan(
+            SPACE,
+            &prefix,
+            &after_prefix(&prefix),
+            Direction::Forward,
+            &mut |key, value| {
+                found.push(decode(key, step, value)?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+    }
+    found.retain(|attempt| attempt.position <= line.up_to);
+    Ok(found)
 }
 
 /// One attempt of a step.
@@ -192,20 +264,28 @@ pub fn answering(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Ans
 /// [`Error`] when the row cannot be read.
 pub fn attempt(
     rows: &dyn Rows,
-    session: &str,
+    lines: &[Line],
     step: u32,
     attempt: u32,
 ) -> Result<Option<Attempt>, Error> {
-    if let Some(answering) = answering(rows, session, step)?
-        && answering.attempt.attempt == attempt
-    {
-        return Ok(Some(answering.attempt));
+    for line in lines {
+        let is_it = |found: &Attempt| found.attempt == attempt && found.position <= line.up_to;
+        let answer = own_answer(rows, &line.session, step)?.map(|answer| answer.attempt);
+        let mut key = step_key(b'r', &line.session, step);
+        key.extend(attempt.to_be_bytes());
+        let found = match answer.filter(is_it) {
+            Some(answer) => Some(answer),
+            None => rows
+                .get(SPACE, &key)?
+                .map(|value| decode(&key, step, &value))
+                .transpose()?
+                .filter(is_it),
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
     }
-    let mut key = step_key(b'r', session, step);
-    key.extend(attempt.to_be_bytes());
-    rows.get(SPACE, &key)?
-        .map(|value| decode(&key, step, &value))
-        .transpose()
+    Ok(None)
 }
 
 fn step_of(key: &[u8]) -> Result<u32, Error> {
@@ -220,19 +300,50 @@ fn step_of(key: &[u8]) -> Result<u32, Error> {
 /// [`Error`] when the rows cannot be read.
 pub fn steps(
     rows: &dyn Rows,
-    session: &str,
+    lines: &[Line],
     from: u32,
     limit: usize,
 ) -> Result<Vec<Answering>, Error> {
-    let low = step_key(b'a', session, from);
-    let high = after_prefix(&step_prefix(b'a', session));
-    let mut found = Vec::new();
+    let (Some((own, shared)), mut found) = (lines.split_first(), Vec::new()) else {
+        return Ok(Vec::new());
+    };
+    let mut numbers = BTreeSet::new();
+    for line in shared {
+        numbers.extend(numbers_of(rows, line, from, limit)?);
+    }
+    let low = step_key(b'a', &own.session, from);
+    let high = after_prefix(&step_prefix(b'a', &own.session));
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
         if found.len() == limit {
             return Ok(ControlFlow::Break(()));
         }
         found.push(decode_answering(key, step_of(key)?, value)?);
         Ok(ControlFlow::Continue(()))
+    })?;
+    if numbers.is_empty() {
+        return Ok(found);
+    }
+    numbers.extend(found.iter().map(|answering| answering.attempt.step));
+    let numbers = numbers.into_iter().take(limit);
+    let all: Result<Vec<_>, Error> = numbers.map(|step| answering(rows, lines, step)).collect();
+    Ok(all?.into_iter().flatten().collect())
+}
+
+/// The numbers of the steps that a shared line holds, from `from` on, at most `limit`.
+fn numbers_of(rows: &dyn Rows, line: &Line, from: u32, limit: usize) -> Result<Vec<u32>, Error> {
+    let low = step_key(b'a', &line.session, from);
+    let high = after_prefix(&step_prefix(b'a', &line.session));
+    let mut found = Vec::new();
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, _| {
+        let step = step_of(key)?;
+        if !attempts_of(rows, line, step)?.is_empty() {
+            found.push(step);
+        }
+        Ok(if found.len() == limit {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     })?;
     Ok(found)
 }
@@ -241,45 +352,57 @@ pub fn steps(
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
-pub fn last_before(rows: &dyn Rows, session: &str, before: u32) -> Result<Option<u32>, Error> {
-    let low = step_prefix(b'a', session);
-    let high = step_key(b'a', session, before);
-    let mut found = None;
-    rows.scan(SPACE, &low, &high, Direction::Backward, &mut |key, _| {
-        found = Some(step_of(key)?);
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(found)
+pub fn last_before(rows: &dyn Rows, lines: &[Line], before: u32) -> Result<Option<u32>, Error> {
+    let mut last = None;
+    for (at, line) in lines.iter().enumerate() {
+        let low = step_prefix(b'a', &line.session);
+        let high = step_key(b'a', &line.session, before);
+        rows.scan(SPACE, &low, &high, Direction::Backward, &mut |key, _| {
+            let step = step_of(key)?;
+            if at > 0 && attempts_of(rows, line, step)?.is_empty() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            last = last.max(Some(step));
+            Ok(ControlFlow::Break(()))
+        })?;
+    }
+    Ok(last)
 }
 
-/// Positions of the last registrations that reach a session: of its own, its project's, and
-/// everywhere. Equal positions mean an equal set.
+/// Positions of the last registrations that reach a session: of its own and those it shares, its
+/// project's, and everywhere. Equal positions mean an equal set.
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub fn last_registrations(
     rows: &dyn Rows,
-    session: &str,
+    lines: &[Line],
     project: Option<&str>,
 ) -> Result<[u64; 3], Error> {
     let last = |scope| -> Result<u64, Error> {
         let value = rows.get(SPACE, &registrations_key(b'y', scope))?;
         Ok(value.and_then(|value| number(&value)).unwrap_or(0))
     };
+    let mut of_session = 0;
+    for line in lines {
+        // A parent's later registrations count for nothing here, but then the set is only read anew.
+        of_session = of_session.max(last(ScopeOf::Session(&line.session))?);
+    }
     Ok([
-        last(ScopeOf::Session(session))?,
+        of_session,
         project.map_or(Ok(0), |project| last(ScopeOf::Project(project)))?,
         last(ScopeOf::Global)?,
     ])
 }
 
-/// The registrations of one scope, oldest first.
+/// The registrations of one scope up to a position, oldest first.
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
 pub fn registrations(
     rows: &dyn Rows,
     scope: ScopeOf<'_>,
+    up_to: Position,
 ) -> Result<Vec<(Position, RecordKey)>, Error> {
     let prefix = registrations_key(b'x', scope);
     let mut found = Vec::new();
@@ -289,7 +412,11 @@ pub fn registrations(
         &after_prefix(&prefix),
         Direction::Forward,
         &mut |key, value| {
-            found.push(crate::log::index::decode_stream(key, value)?);
+            let (position, record) = crate::log::index::decode_stream(key, value)?;
+            if position > up_to {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push((position, record));
             Ok(ControlFlow::Continue(()))
         },
     )?;

@@ -63,6 +63,15 @@ impl PendingBlob {
     pub fn reference(&self) -> BlobRef {
         self.blob
     }
+
+    /// One that is in no folder, for tests of what events name.
+    #[cfg(test)]
+    pub(crate) fn nowhere(content: &[u8]) -> Self {
+        Self {
+            blob: BlobRef::of(content),
+            pending: Arc::default(),
+        }
+    }
 }
 
 impl Drop for PendingBlob {
@@ -236,27 +245,60 @@ impl Blobs {
         now: SystemTime,
         is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
     ) -> Result<usize, Error> {
+        let is_young = |file: &fs::DirEntry| {
+            file.metadata()
+                .and_then(|metadata| metadata.modified())
+                .is_ok_and(|at| now.duration_since(at).unwrap_or_default() < ORPHAN_AGE)
+        };
+        self.sweep_those(|file| !is_young(file), is_named)
+    }
+
+    /// The same for young ones, too, for good: their names are gone from the disk on return.
+    ///
+    /// # Errors
+    /// As [`Self::sweep`].
+    pub fn sweep_all(
+        &self,
+        is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
+    ) -> Result<usize, Error> {
+        self.sweep_those(|_| true, is_named)
+    }
+
+    fn sweep_those(
+        &self,
+        may_go: impl Fn(&fs::DirEntry) -> bool,
+        is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
+    ) -> Result<usize, Error> {
         let mut swept = 0;
         let list = |dir: &Path| fs::read_dir(dir).map_err(Error::file("listing", dir));
         for shard in list(&self.dir)?.flatten() {
             if !shard.path().is_dir() || shard.file_name() == "new" {
                 continue;
             }
+            let before = swept;
             for file in list(&shard.path())?.flatten() {
                 let Some(hash) = file.file_name().to_str().and_then(parse_hex) else {
                     continue;
                 };
-                let young = file
-                    .metadata()
-                    .and_then(|metadata| metadata.modified())
-                    .is_ok_and(|at| now.duration_since(at).unwrap_or_default() < ORPHAN_AGE);
-                if young {
-                    continue;
+                if may_go(&file) {
+                    swept += usize::from(self.remove_unnamed(&hash, || is_named(&hash))?);
                 }
-                swept += usize::from(self.remove_unnamed(&hash, || is_named(&hash))?);
+            }
+            if swept > before {
+                sync_dir(&shard.path())?;
             }
         }
         Ok(swept)
+    }
+
+    /// What a blob takes on disk, in bytes; 0 when it is not there.
+    #[must_use]
+    pub fn stored_bytes(&self, hash: &[u8; 32]) -> u64 {
+        let blob = BlobRef {
+            hash: *hash,
+            bytes: 0,
+        };
+        fs::metadata(self.path(&blob)).map_or(0, |metadata| metadata.len())
     }
 }
 

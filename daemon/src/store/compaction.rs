@@ -1,14 +1,16 @@
 //! Giving disk space back: flushing memtables, rewriting tables without what was removed, and emptying
 //! journals that nothing needs any more (docs/decisions/0004-compaction.md says why that is sound).
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fjall::{AbstractTree, Keyspace, KeyspaceCreateOptions, PersistMode};
 
+use super::disk::walk;
 use super::recovery::{self, lock, shorten};
-use super::{Error, Space, Store, journal};
+use super::{Bytes, Direction, Error, Space, Store, journal};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -16,6 +18,8 @@ mod tests;
 
 /// Between two looks at what another thread does.
 const POLL: Duration = Duration::from_millis(1);
+/// Rows removed in one batch.
+const BATCH_ROWS: usize = 10_000;
 /// How long the engine may take to let go of its lock once it is closed.
 const UNLOCK_MAX: Duration = Duration::from_secs(5);
 
@@ -100,6 +104,30 @@ impl Store {
         Ok(self.inner.keyspace(space)?.major_compact()?)
     }
 
+    /// Empties the spaces that nobody opens any more, of views in an older version: what they hold would be
+    /// out of reach of whoever forgets something. To be done before others write.
+    ///
+    /// # Errors
+    /// [`Error`] when they cannot be read or written.
+    pub fn empty_retired(&self) -> Result<(), Error> {
+        for retired in self.keyspaces()? {
+            let mut is_open = self.inner.spaces.iter();
+            if is_open.any(|(space, _)| space.name() == &**retired.name()) || retired.is_empty()? {
+                continue;
+            }
+            while let keys @ [_, ..] = &*some_keys(&retired)? {
+                let mut batch = self.inner.db.batch();
+                keys.iter()
+                    .for_each(|key| batch.remove(&retired, key.clone()));
+                batch.commit()?;
+                self.sync()?;
+            }
+            self.settle()?;
+            retired.major_compact()?;
+        }
+        Ok(())
+    }
+
     /// Flushes the store in `dir`, closes it once nobody else holds it, and empties its journals: all
     /// that is in them is in synced tables by then. `held_max` is how long others may hold it.
     ///
@@ -149,6 +177,19 @@ impl Store {
             std::thread::sleep(POLL);
         }
     }
+}
+
+/// The first keys of a keyspace: as many as are removed in one batch.
+fn some_keys(keyspace: &Keyspace) -> Result<Vec<Bytes>, Error> {
+    let mut keys = Vec::new();
+    walk(keyspace.iter(), Direction::Forward, &mut |key, _| {
+        keys.push(Bytes::from(key));
+        Ok(match keys.len() < BATCH_ROWS {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        })
+    })?;
+    Ok(keys)
 }
 
 /// Empties the journals of a closed store. The last one stays as an empty file: without any journal fjall

@@ -288,7 +288,11 @@ impl Rows for Snapshot {
     }
 }
 
-fn walk(mut rows: fjall::Iter, direction: Direction, visit: Visit<'_>) -> Result<(), Error> {
+pub(super) fn walk(
+    mut rows: fjall::Iter,
+    direction: Direction,
+    visit: Visit<'_>,
+) -> Result<(), Error> {
     loop {
         let next = match direction {
             Direction::Forward => rows.next(),

@@ -101,6 +101,10 @@ impl RowsMut for Memory {
     fn remove(&mut self, space: Space, key: &[u8]) {
         if let Some(map) = self.spaces.get_mut(&space) {
             map.remove(key);
+            if map.is_empty() {
+                // As if there had never been a row: two states with equal rows are equal.
+                self.spaces.remove(&space);
+            }
         }
     }
 }

@@ -112,3 +112,20 @@ pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
     // Every byte was 255: longer than any key of ours.
     vec![u8::MAX; prefix.len() + 1]
 }
+
+/// Removes every row whose key begins so.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn remove_all(rows: &mut dyn RowsMut, space: Space, prefix: &[u8]) -> Result<(), Error> {
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let high = after_prefix(prefix);
+    rows.scan(space, prefix, &high, Direction::Forward, &mut |key, _| {
+        keys.push(key.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for key in &keys {
+        rows.remove(space, key);
+    }
+    Ok(())
+}

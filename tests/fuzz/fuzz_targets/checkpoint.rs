@@ -19,6 +19,7 @@ fn event(kind: &str, fact: &[u8]) -> Stamped {
             project: None,
             kind: kind.to_owned(),
             key: None,
+            origin: None,
         },
         header_bytes: Vec::new(),
         payload_hash: Hash::default(),

@@ -5,6 +5,7 @@
 
 mod baseline;
 mod child;
+mod compare;
 mod context;
 mod echo;
 mod figures;
@@ -15,6 +16,7 @@ mod setup;
 
 pub use baseline::{BareLog, lone_append};
 pub use child::{Home, Server, find_program, rss_kib};
+pub use compare::{Measure, compare};
 pub use context::Context;
 pub use echo::{Echo, EchoServer};
 pub use figures::{Figure, median, print_row, ratio_of_medians};

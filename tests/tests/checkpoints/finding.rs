@@ -224,20 +224,16 @@ fn checkpoints_are_resources() {
     for era in [Era::Older, Era::Newest] {
         let mut lines = Lines::connect(&daemon, era);
         let templates = lines.ask("resources/templates/list", json!({}));
-        let template = &templates["result"]["resourceTemplates"][0];
-        assert_eq!(
-            template["uriTemplate"], "lore://checkpoint/{id}",
-            "{templates}"
-        );
+        let all = templates["result"]["resourceTemplates"].as_array().unwrap();
+        let is_ours = |template: &Value| template["uriTemplate"] == "lore://checkpoint/{id}";
+        assert!(all.iter().any(is_ours), "{templates}");
         let context = json!({"era": format!("{era:?}"), "n": 1.50});
         let args = json!({"context": context, "metadata": {"name": "shown"}});
         let saved = lines.call("workflow_checkpoint_save", &args);
         let id = saved["structuredContent"]["checkpointId"].as_str().unwrap();
         let uri = format!("lore://checkpoint/{id}");
-        let listed = lines.ask("resources/list", json!({}));
-        let listed = listed["result"]["resources"].as_array().unwrap();
-        let resource = listed.iter().find(|resource| resource["uri"] == uri);
-        assert_eq!(resource.unwrap()["title"], "shown", "{listed:?}");
+        let resource = listed(&mut lines, &uri);
+        assert_eq!(resource["title"], "shown", "{resource}");
         let read = lines.ask("resources/read", json!({ "uri": uri }));
         let contents = &read["result"]["contents"][0];
         assert_eq!(contents["mimeType"], "application/json", "{read}");
@@ -248,5 +244,20 @@ fn checkpoints_are_resources() {
             refused["error"]["data"]["code"], "CHECKPOINT_NOT_FOUND",
             "{refused}"
         );
+    }
+}
+
+/// The resource at an address, in a list that may have several pages.
+fn listed(lines: &mut Lines, uri: &str) -> Value {
+    let mut params = json!({});
+    loop {
+        let page = lines.ask("resources/list", params);
+        let resources = page["result"]["resources"].as_array().unwrap();
+        if let Some(found) = resources.iter().find(|resource| resource["uri"] == uri) {
+            return found.clone();
+        }
+        let next = &page["result"]["nextCursor"];
+        assert!(next.is_string(), "{uri} is not listed: {page}");
+        params = json!({ "cursor": next });
     }
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
 
+use super::super::exchange::{Told, ask, id};
 use super::super::output::{self, shown};
 use super::super::{Caller, End, Failure};
-use super::{Told, ask, id};
 
 /// A longer value is shortened to so many characters.
 const VALUE_CHARS_MAX: usize = 80;

@@ -3,10 +3,11 @@
 use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
 use serde_json::Value;
 
+use super::super::exchange::{self, Told, meta, tell};
 use super::super::output::{shown, table};
 use super::super::status::bytes;
-use super::super::{Caller, End, Failure, exchange};
-use super::{Told, meta, needed_session, tell};
+use super::super::{Caller, End, Failure};
+use super::needed_session;
 
 /// List the checkpoints of a session, the newest first
 #[derive(Debug, clap::Args)]
@@ -57,13 +58,9 @@ fn human(reply: &ListReply, total: Option<u64>) -> Told {
     let rows: Vec<_> = reply.checkpoints.iter().map(row).collect();
     let Some(first) = reply.checkpoints.first() else {
         let aside = total.filter(|total| *total > 0);
-        return Told {
-            out: String::new(),
-            aside: aside.map_or_else(String::new, |total| {
-                format!("lore: there are {total}; --offset passes over all of them\n")
-            }),
-            end: End::Nothing,
-        };
+        return Told::nothing(aside.map_or_else(String::new, |total| {
+            format!("lore: there are {total}; --offset passes over all of them\n")
+        }));
     };
     let mut out = table(["checkpoint", "at", "size", "name", "tags"], &rows);
     let count = rows.len();

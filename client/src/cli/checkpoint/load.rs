@@ -5,10 +5,11 @@ use std::fmt::Write;
 use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{LayerName, LoadArgs, LoadReply, Treatment, ViewReport};
 
+use super::super::exchange::{self, Told, ask, id};
 use super::super::output::{self, shown};
-use super::super::{Caller, End, Failure, exchange};
+use super::super::{Caller, End, Failure};
+use super::needed_session;
 use super::pretty::pretty;
-use super::{Told, ask, id, needed_session};
 
 /// Print the context of a checkpoint, or of the session's latest
 #[derive(Debug, clap::Args)]

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
-use lore::protocol::{Deserialize, Meta, RawObject, Reply, Serialize, SessionId};
+use lore::protocol::{RawObject, SessionId};
 
-use super::output::{self, Output, shown, shown_lines};
-use super::{Caller, End, Failure, exchange};
+use super::exchange::{self, Told, ask};
+use super::output::shown;
+use super::{Caller, End, Failure};
 
 /// Save an agent's context, and get it back exactly
 #[derive(Debug, Subcommand)]
@@ -80,74 +81,10 @@ fn critical(caller: &mut Caller, context_key: String, unmark: bool) -> Result<En
             let message = shown(&reply.message, 0);
             match reply.status {
                 MarkStatus::Success => Told::good(message + "\n"),
-                MarkStatus::KeyNotFound => Told {
-                    out: String::new(),
-                    aside: format!("lore: {message}\n"),
-                    end: End::Nothing,
-                },
+                MarkStatus::KeyNotFound => Told::nothing(format!("lore: {message}\n")),
             }
         },
     )
-}
-
-/// What people are told.
-struct Told {
-    /// On standard output.
-    out: String,
-    /// On standard error: what must not stand in a pipe.
-    aside: String,
-    end: End,
-}
-
-impl Told {
-    fn good(out: String) -> Self {
-        Self {
-            out,
-            aside: String::new(),
-            end: End::Good,
-        }
-    }
-}
-
-/// Calls an operation and prints its reply.
-fn ask<T: for<'de> Deserialize<'de>>(
-    caller: &mut Caller,
-    name: &str,
-    args: &impl Serialize,
-    human: impl FnOnce(&T) -> Told,
-) -> Result<End, Failure> {
-    let reply = caller.reply(name, exchange::json(args)?)?;
-    let told = human(&exchange::read(&reply.json)?);
-    tell(caller, reply, told)
-}
-
-/// Prints a reply: for programs whole, with what was said beside it; for people as `told`, and the
-/// warnings.
-fn tell(caller: &Caller, reply: Reply, told: Told) -> Result<End, Failure> {
-    match caller.output {
-        Output::Json => output::write_json(&reply.into_one_text())?,
-        Output::Human => {
-            output::write(told.out.as_bytes())?;
-            eprint!("{}", told.aside);
-            for warning in meta(&reply)?.iter().flat_map(|meta| &meta.warnings) {
-                eprintln!("lore: {}", shown(warning, 0));
-            }
-        }
-    }
-    Ok(told.end)
-}
-
-/// What was said beside a reply.
-fn meta(reply: &Reply) -> Result<Option<Meta>, Failure> {
-    reply.meta.as_deref().map(exchange::read).transpose()
-}
-
-/// An id from the command line.
-fn id<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, Failure> {
-    text.parse().map_err(|error: T::Err| {
-        let error = error.to_string();
-        Failure::Usage(shown_lines(&error))
-    })
 }
 
 /// The session that a command has to name.

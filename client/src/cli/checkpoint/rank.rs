@@ -8,10 +8,11 @@ use lore::protocol::checkpoints::{
 };
 use lore::protocol::{CheckpointId, RawObject, SessionId};
 
+use super::super::exchange::{self, Told, ask, id};
 use super::super::output::{self, shown, table};
-use super::super::{Caller, End, Failure, exchange};
+use super::super::{Caller, End, Failure};
+use super::context;
 use super::load::{layer, printed, report, treatment};
-use super::{Told, ask, context, id};
 
 /// Which context it is about.
 #[derive(Debug, clap::Args)]
@@ -103,11 +104,7 @@ impl Prioritize {
 
 fn human(reply: &PrioritizeReply) -> Told {
     if reply.keys.is_empty() {
-        return Told {
-            out: String::new(),
-            aside: "lore: the context has no keys\n".to_owned(),
-            end: End::Nothing,
-        };
+        return Told::nothing("lore: the context has no keys\n".to_owned());
     }
     let rows: Vec<_> = reply.keys.iter().map(row).collect();
     let mut told = Told::good(table(["key", "layer", "tokens", "left", "why"], &rows));

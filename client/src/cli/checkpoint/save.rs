@@ -8,9 +8,10 @@ use lore::protocol::checkpoints::{
 };
 use serde_json::{Map, Value};
 
+use super::super::exchange::{self, Told, ask, id};
 use super::super::status::bytes;
-use super::super::{Caller, End, Failure, exchange};
-use super::{Told, ask, context, id};
+use super::super::{Caller, End, Failure};
+use super::context;
 
 /// Save a JSON object as a checkpoint of the session, or of a new one
 #[derive(Debug, clap::Args)]

@@ -61,6 +61,14 @@ pub struct RecordStepArgs {
     )]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub success: Option<bool>,
+    /// Token of a lease that must still be held.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "lenient::unsigned"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    pub fence: Option<Position>,
     /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]

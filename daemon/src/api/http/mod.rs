@@ -31,7 +31,7 @@ use tokio::time::timeout;
 use super::frames::{Door, busy};
 use super::limits::{Paid, SMALL_BYTES};
 use super::listener::Seat;
-use super::mcp::{Fault, Parcel, Server, anonymous, unload};
+use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
 
 /// Where MCP is.
 const PATH: &str = "/mcp";
@@ -142,9 +142,15 @@ impl Service {
 
     /// A service for one request.
     fn mcp(&self, door: &Door, uid: u32, parcel: Option<Arc<Parcel>>) -> Mcp {
-        let (dispatch, budget) = (door.dispatch.clone(), door.budget.clone());
+        let door = door.clone();
         let server = move || {
-            let server = Server::new(dispatch.clone(), budget.clone(), anonymous(uid), None);
+            let server = Server::new(
+                &door,
+                anonymous(uid),
+                None,
+                Lasts::OneRequest,
+                door.stop.child_token(),
+            );
             Ok(server.with_parcel(parcel.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), self.config.clone())

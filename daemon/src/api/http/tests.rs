@@ -238,3 +238,54 @@ async fn slow_requests_are_closed() {
     assert_eq!(reply.status, 408, "{}", reply.body);
     assert_eq!(reply.json()["error"]["code"], "TIMEOUT");
 }
+
+/// A stream of changes comes as events, in the answer to one request, until the daemon stops; the
+/// older era, which has no stream here, is told of none.
+#[tokio::test]
+async fn changes_come_as_a_stream() {
+    let house = House::with_resources(Limits::default(), KINDS);
+    let older = post(&house, "/mcp", HOST, &initialize("2025-11-25").to_string()).await;
+    let declared = &older.json()["result"]["capabilities"]["resources"];
+    assert_eq!(declared, &json!({}));
+    let subscribe = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe",
+        "params": {"uri": "lore://page/p-1"}});
+    let refused = post(&house, "/mcp", HOST, &subscribe.to_string()).await;
+    assert_eq!(refused.json()["error"]["code"], -32601, "{}", refused.body);
+
+    let listen = modern(
+        json!({"jsonrpc": "2.0", "id": 3, "method": "subscriptions/listen",
+        "params": {"notifications": {"resourceSubscriptions": ["lore://page/p-1"]}}}),
+    );
+    let listen = listen.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}MCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{listen}",
+        listen.len()
+    );
+    let mut stream = house.connect().await;
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut said = String::new();
+    let mut piece = [0; 4096];
+    let mut created = false;
+    while !said.contains("notifications/resources/updated") {
+        let read = stream.read(&mut piece).await.unwrap();
+        assert!(read > 0, "{said}");
+        said.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        if said.contains("subscriptions/acknowledged") && !created {
+            created = true;
+            let create = call(4, "create_session", json!({"session": "p-1"})).to_string();
+            let headers = format!("{HOST}MCP-Protocol-Version: 2025-11-25\r\n");
+            post(&house, "/mcp", &headers, &create).await;
+        }
+    }
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    assert!(
+        said.to_ascii_lowercase().contains("text/event-stream"),
+        "{said}"
+    );
+    assert!(said.contains(r#""uri":"lore://page/p-1""#), "{said}");
+    house.door.stop.cancel();
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.unwrap();
+    assert!(rest.contains(r#""resultType":"complete""#), "{rest}");
+}

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::limits::{Limits, Paid};
+use crate::operation::Patience;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     calls: usize,
     bytes: usize,
+    /// Calls that wait for what is to come: beside the others.
+    waiting: usize,
 }
 
 /// The calls in flight of one connection.
@@ -17,6 +21,9 @@ pub struct Flights {
     load: watch::Sender<Load>,
     calls_max: usize,
     bytes_max: usize,
+    waiting_max: usize,
+    /// Ends the waiting.
+    over: CancellationToken,
 }
 
 /// One call, from its line to its written answer; it counts until the last clone is dropped.
@@ -24,22 +31,47 @@ pub struct Flight {
     load: watch::Sender<Load>,
     bytes: usize,
     paid: Paid,
+    waits: bool,
+    patience: Patience,
 }
 
 impl Flights {
-    /// None yet.
+    /// None yet; those that wait do so until `over`.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits, over: CancellationToken) -> Self {
         Self {
             load: watch::Sender::default(),
             calls_max: limits.calls_in_flight_max,
             bytes_max: limits.bytes_in_flight_max,
+            waiting_max: limits.waiting_calls_max,
+            over,
         }
     }
 
     /// One more, of so many bytes, with what it has paid for them.
     #[must_use]
     pub fn begin(&self, bytes: usize, paid: Paid) -> Arc<Flight> {
+        self.start(bytes, paid, Patience::used_up(self.waiting_max))
+    }
+
+    /// One more that may wait for what is to come: beside the others, unless there are too many of
+    /// these; then it is as any other, and refused if it would wait.
+    #[must_use]
+    pub fn wait(&self, bytes: usize, paid: Paid) -> Arc<Flight> {
+        if self.load.borrow().waiting >= self.waiting_max {
+            return self.begin(bytes, paid);
+        }
+        self.load.send_modify(|load| load.waiting += 1);
+        Arc::new(Flight {
+            load: self.load.clone(),
+            bytes: 0,
+            paid,
+            waits: true,
+            patience: Patience::until(self.over.clone()),
+        })
+    }
+
+    fn start(&self, bytes: usize, paid: Paid, patience: Patience) -> Arc<Flight> {
         self.load.send_modify(|load| {
             load.calls += 1;
             load.bytes += bytes;
@@ -48,21 +80,29 @@ impl Flights {
             load: self.load.clone(),
             bytes,
             paid,
+            waits: false,
+            patience,
         })
+    }
+
+    /// Nobody waits for what is to come any longer.
+    pub fn end_waiting(&self) {
+        self.over.cancel();
     }
 
     /// Waits until another one may begin.
     pub async fn room(&self) {
-        self.wait(|load| load.calls < self.calls_max && load.bytes < self.bytes_max)
+        self.until(|load| load.calls < self.calls_max && load.bytes < self.bytes_max)
             .await;
     }
 
     /// Waits until there are none.
     pub async fn landed(&self) {
-        self.wait(|load| load.calls == 0).await;
+        self.until(|load| load.calls == 0 && load.waiting == 0)
+            .await;
     }
 
-    async fn wait(&self, condition: impl FnMut(&Load) -> bool) {
+    async fn until(&self, condition: impl FnMut(&Load) -> bool) {
         // Fails when no sender is left; there is one here.
         let _ = self.load.subscribe().wait_for(condition).await;
     }
@@ -78,15 +118,26 @@ impl Flight {
     /// Whether its line was small and has to wait its turn.
     #[must_use]
     pub fn is_unpaid(&self) -> bool {
-        self.paid.is_empty()
+        // What waits has let go of its arguments by then.
+        self.paid.is_empty() && !self.waits
+    }
+
+    /// How long it may wait for what is to come.
+    #[must_use]
+    pub fn patience(&self) -> &Patience {
+        &self.patience
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
         self.load.send_modify(|load| {
-            load.calls -= 1;
-            load.bytes -= self.bytes;
+            if self.waits {
+                load.waiting -= 1;
+            } else {
+                load.calls -= 1;
+                load.bytes -= self.bytes;
+            }
         });
     }
 }
@@ -100,11 +151,13 @@ mod tests {
     /// There is room below both limits, and again when a call has landed.
     #[test]
     fn calls_and_bytes_are_counted_until_dropped() {
-        let flights = Flights::new(&Limits {
+        let limits = Limits {
             calls_in_flight_max: 2,
             bytes_in_flight_max: 100,
+            waiting_calls_max: 1,
             ..Limits::default()
-        });
+        };
+        let flights = Flights::new(&limits, CancellationToken::new());
         assert!(flights.landed().now_or_never().is_some());
         let first = flights.begin(10, Paid::default());
         assert!(flights.room().now_or_never().is_some());
@@ -121,6 +174,30 @@ mod tests {
         let larger = flights.begin(5, Paid::default());
         assert!(flights.room().now_or_never().is_none());
         drop((large, larger));
+        assert!(flights.landed().now_or_never().is_some());
+    }
+
+    /// What waits takes no room of the others, up to its own limit; the end of the connection waits
+    /// for its answer, too.
+    #[test]
+    fn what_waits_stands_beside_the_others() {
+        let limits = Limits {
+            calls_in_flight_max: 1,
+            waiting_calls_max: 1,
+            ..Limits::default()
+        };
+        let flights = Flights::new(&limits, CancellationToken::new());
+        let first = flights.wait(10, Paid::default());
+        assert!(first.patience().check().is_ok() && !first.is_unpaid());
+        assert!(flights.room().now_or_never().is_some());
+        let second = flights.wait(10, Paid::default());
+        assert!(second.patience().check().is_err() && second.is_unpaid());
+        assert!(flights.room().now_or_never().is_none());
+        drop(second);
+        assert!(flights.landed().now_or_never().is_none());
+        flights.end_waiting();
+        assert!(first.patience().is_over());
+        drop(first);
         assert!(flights.landed().now_or_never().is_some());
     }
 }

@@ -6,7 +6,9 @@ mod lines;
 mod message;
 mod parcel;
 mod resources;
+mod results;
 mod server;
+mod subscriptions;
 #[cfg(test)]
 pub mod tests;
 mod tools;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 pub use message::{Fault, check, unload};
 pub use parcel::Parcel;
 use rmcp::service::serve_directly;
-pub use server::Server;
+pub use server::{Lasts, Server};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -69,12 +71,14 @@ where
 {
     let (answers, mut queue) = mpsc::channel(door.limits.calls_in_flight_max + QUEUE_SPARE);
     let gone = CancellationToken::new();
-    let server = Server::new(door.dispatch.clone(), door.budget.clone(), caller, bridge);
-    let transport = Lines::new(door, reader, answers, gone.clone());
+    let over = CancellationToken::new();
+    let server = Server::new(door, caller, bridge, Lasts::Long, over.clone());
+    let transport = Lines::new(door, reader, answers, gone.clone(), over.clone());
     let running = serve_directly(server, transport, None);
     let written = write(&door.limits, seat, &mut queue, &mut writer).await;
     drop(queue);
     gone.cancel();
+    over.cancel();
     let ended = running.waiting().await;
     written.and(ended.map(drop).map_err(io::Error::other))
 }

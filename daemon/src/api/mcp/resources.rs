@@ -36,7 +36,7 @@ pub fn page(listed: Listed) -> ListResourcesResult {
 }
 
 fn resource(kind: &Kind, entry: Entry) -> Resource {
-    let uri = format!("{}{}", kind.prefix(), entry.id);
+    let uri = kind.address(&entry.id);
     let mut resource = Resource::new(uri, entry.id).with_mime_type(kind.mime);
     resource.title = entry.title;
     resource.description = entry.description;

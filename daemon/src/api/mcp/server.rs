@@ -5,32 +5,37 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use lore::protocol::{Args, Code, ErrorBody, tools as said};
+use lore::protocol::{Args, Code, tools as said};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
-    ReadResourceResponse, RequestId, ResourcesCapability, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, RequestId,
+    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::flights::Flight;
 use super::message::protocol_error;
-use super::parcel::{Content, Parcel};
+use super::parcel::Parcel;
 use super::resources;
+use super::results::{about, refused, replied};
+use super::subscriptions::{self, Subscriptions};
 use super::tools::{self, TOOLS};
+use super::transport::Since;
 use crate::api::dispatch::{Dispatch, unknown};
+use crate::api::frames::Door;
 use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
 use crate::error::Refusal;
 use crate::log::{Actor, Hash};
-use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX, Operation, Reply};
+use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX, Patience};
 
 /// The longest label of a client, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
@@ -45,11 +50,23 @@ const METHODS: [&str; 5] = [
 ];
 
 /// The same of resources, when there are any.
-const RESOURCE_METHODS: [&str; 3] = [
+const RESOURCE_METHODS: [&str; 6] = [
     "resources/list",
     "resources/read",
+    "resources/subscribe",
     "resources/templates/list",
+    "resources/unsubscribe",
+    "subscriptions/listen",
 ];
+
+/// How long a server is there to be heard from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// As long as its connection.
+    Long,
+    /// For one request: what is subscribed to is gone with it.
+    OneRequest,
+}
 
 /// One connection's server.
 pub struct Server {
@@ -61,19 +78,33 @@ pub struct Server {
     parcel: Option<Arc<Parcel>>,
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
+    lasts: Lasts,
+    subscriptions: Subscriptions,
+    over: CancellationToken,
 }
 
 impl Server {
-    /// A server for calls of this caller; a bridge's id makes keys of writes that have none.
+    /// A server for calls of this caller; a bridge's id makes keys of writes that have none. Nothing
+    /// waits for what is to come when it is `over`.
     #[must_use]
-    pub fn new(dispatch: Dispatch, budget: Budget, caller: Caller, bridge: Option<String>) -> Self {
+    pub fn new(
+        door: &Door,
+        mut caller: Caller,
+        bridge: Option<String>,
+        lasts: Lasts,
+        over: CancellationToken,
+    ) -> Self {
+        caller.patience = Patience::until(over.clone());
         Self {
-            dispatch,
-            budget,
+            dispatch: door.dispatch.clone(),
+            budget: door.budget.clone(),
             caller,
             bridge,
             parcel: None,
             client: Mutex::default(),
+            lasts,
+            subscriptions: Subscriptions::default(),
+            over,
         }
     }
 
@@ -86,6 +117,11 @@ impl Server {
 
     fn has_resources(&self) -> bool {
         !self.dispatch.resources().kinds().is_empty()
+    }
+
+    /// Whether a host of the older era can subscribe.
+    fn has_subscriptions(&self) -> bool {
+        self.has_resources() && self.lasts == Lasts::Long
     }
 
     /// Who calls, as far as the connection and the request say.
@@ -116,10 +152,13 @@ impl Server {
     async fn call(
         &self,
         name: &str,
-        caller: Caller,
+        mut caller: Caller,
         args: Args,
         flight: Option<&Flight>,
     ) -> Answer {
+        if let Some(flight) = flight {
+            caller.patience = flight.patience().clone();
+        }
         let _paid = match flight {
             Some(flight) if flight.is_unpaid() => Some(self.budget.small(flight.bytes()).await),
             Some(_) | None => None,
@@ -155,30 +194,6 @@ fn key_of(bridge: &str, id: &RequestId) -> String {
     }
 }
 
-/// The result of a call; its content is left in the parcel.
-fn replied(operation: &Operation, reply: Reply, parcel: &Parcel) -> CallToolResult {
-    parcel.leave(Content {
-        json: reply.json,
-        wrapped_as: operation.wrapped_as,
-    });
-    let mut result = CallToolResult::success(Vec::new());
-    if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {
-        result.meta = Some(MetaObject(meta));
-    }
-    result
-}
-
-fn refused(body: &ErrorBody) -> CallToolResult {
-    let mut text = format!("{}: {}", body.code, body.message);
-    if let Some(hint) = &body.hint {
-        text.push_str("\nHint: ");
-        text.push_str(hint);
-    }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = serde_json::to_value(body).ok();
-    result
-}
-
 /// What is asked for; what was cancelled ends here, and rmcp sends no answer to it.
 async fn unless_cancelled<T>(
     cx: &RequestContext<RoleServer>,
@@ -190,21 +205,11 @@ async fn unless_cancelled<T>(
     }
 }
 
-/// What the server says about itself, under the newest revision that has an `initialize`.
-fn about(has_resources: bool) -> InitializeResult {
-    let server =
-        Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
-    let mut capabilities = ServerCapabilities::builder().enable_tools().build();
-    capabilities.resources = has_resources.then(ResourcesCapability::default);
-    InitializeResult::new(capabilities)
-        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-        .with_server_info(server)
-        .with_instructions(said::INSTRUCTIONS)
-}
-
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        about(self.has_resources())
+        // The newest era opens a stream of its own for changes, also where a server is there for one
+        // request.
+        about(self.has_resources(), true)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -218,12 +223,24 @@ impl ServerHandler for Server {
         mut request: InitializeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        let result = self.negotiate_initialize(&request)?;
+        let mut result = self.negotiate_initialize(&request)?;
+        result.capabilities = about(self.has_resources(), self.has_subscriptions()).capabilities;
         let client = Some(request.client_info.clone());
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
         request.protocol_version = result.protocol_version.clone();
         cx.peer.set_peer_info(request);
         Ok(result)
+    }
+
+    async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
+        if self.has_subscriptions() {
+            let watched = self
+                .subscriptions
+                .watch(&self.dispatch, &cx.peer, &self.over);
+            if let Err(refusal) = watched.await {
+                tracing::warn!(%refusal, "changes of resources are not watched");
+            }
+        }
     }
 
     async fn list_tools(
@@ -318,6 +335,57 @@ impl ServerHandler for Server {
             Ok((kind, text)) => Ok(resources::contents(kind, request.uri, text).into()),
             Err(refusal) => Err(resources::refused(&refusal, Some(&request.uri))),
         }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.has_subscriptions() {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        // Watched first: what changes behind the answer is told.
+        let watched = self
+            .subscriptions
+            .watch(&self.dispatch, &cx.peer, &self.over);
+        let added = async {
+            watched.await?;
+            self.subscriptions
+                .add(&self.dispatch, request.uri.clone())
+                .await
+        };
+        let added = unless_cancelled(&cx, added).await?;
+        added.map_err(|refusal| resources::refused(&refusal, Some(&request.uri)))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.has_subscriptions() {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.has_resources()
+            .then(|| subscriptions::granted(&self.dispatch, requested))
+    }
+
+    async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
+        let extensions = &stream.request_context().extensions;
+        let behind = extensions.get::<Since>().and_then(|since| since.0);
+        let flight = extensions.get::<Arc<Flight>>();
+        let patience = flight.map_or(&self.caller.patience, |flight| flight.patience());
+        let listened = subscriptions::listen(&self.dispatch, behind, &stream, patience).await;
+        listened.map_err(|refusal| resources::refused(&refusal, None))
     }
 
     async fn on_custom_request(

@@ -3,6 +3,7 @@
 
 pub mod parcel;
 mod resources;
+mod subscriptions;
 
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use lore::protocol::{Code, ErrorBody};
+use lore::protocol::{Code, ErrorBody, Position};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, GetExtensions, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, GetExtensions,
+    JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use tokio::io::AsyncBufRead;
@@ -38,6 +38,10 @@ struct Flying {
     parcel: Option<Arc<Parcel>>,
 }
 
+/// The newest position when a request came; `None` while the store was opened anew.
+#[derive(Clone, Copy, Debug)]
+pub struct Since(pub Option<Position>);
+
 /// Reads messages for rmcp and queues its answers.
 pub struct Lines<R> {
     reader: R,
@@ -54,18 +58,20 @@ pub struct Lines<R> {
 }
 
 impl<R> Lines<R> {
-    /// Messages from `reader`; answers go into the queue until `gone`.
+    /// Messages from `reader`; answers go into the queue until `gone`. `over` is cancelled when no
+    /// more messages come: then nothing waits for what is to come any longer.
     pub fn new(
         door: &Door,
         reader: R,
         answers: mpsc::Sender<Answer>,
         gone: CancellationToken,
+        over: CancellationToken,
     ) -> Self {
         let limits: &Limits = &door.limits;
         Self {
             reader,
             lines: LineReader::new(limits.frame_bytes_max, limits.frame()),
-            flights: Flights::new(limits),
+            flights: Flights::new(limits, over),
             door: door.clone(),
             answers,
             flying: HashMap::new(),
@@ -101,6 +107,20 @@ impl<R> Lines<R> {
         }
     }
 
+    fn newest(&self) -> Option<Position> {
+        let state = self.door.dispatch.context().engine.published()?;
+        Some(state.tail.position)
+    }
+
+    /// Whether a request may wait for what is to come.
+    fn waits(&self, request: &ClientRequest) -> bool {
+        match request {
+            ClientRequest::CallToolRequest(call) => self.door.dispatch.waits(&call.params.name),
+            ClientRequest::SubscriptionsListenRequest(_) => true,
+            _ => false,
+        }
+    }
+
     fn depart(
         &mut self,
         message: &mut ClientJsonRpcMessage,
@@ -119,9 +139,13 @@ impl<R> Lines<R> {
                         ),
                     });
                 }
-                let flight = self.flights.begin(bytes, paid);
+                let flight = match self.waits(&request.request) {
+                    true => self.flights.wait(bytes, paid),
+                    false => self.flights.begin(bytes, paid),
+                };
                 let extensions = request.request.extensions_mut();
                 extensions.insert(Arc::clone(&flight));
+                extensions.insert(Since(self.newest()));
                 let parcel = extensions.get::<Arc<Parcel>>().cloned();
                 let flying = Flying { flight, parcel };
                 self.flying.insert(request.id.clone(), flying);
@@ -219,6 +243,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
                 }
             }
             if !self.is_open {
+                self.flights.end_waiting();
                 tokio::select! {
                     () = self.flights.landed() => {}
                     () = self.gone.cancelled() => {}

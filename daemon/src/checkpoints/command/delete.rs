@@ -58,6 +58,7 @@ impl Command for DeleteCheckpoints {
             project: sessions::get(on.rows, &self.session)?.and_then(|row| row.project),
             fact: codec::encode(&deleted),
             body: self.body.take().ok_or_else(decided_twice)?,
+            origin: None,
         }])
     }
 

@@ -22,6 +22,7 @@ pub struct MarkKey {
 
 impl Command for MarkKey {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        sessions::find(on.rows, &self.session)?;
         let max = Limits::MARKS_MAX;
         let marks = marked(on.rows, &self.session)?;
         if !self.is_unmarked && marks.len() >= max && !marks.contains(&self.key) {
@@ -37,6 +38,7 @@ impl Command for MarkKey {
         let marked = KeyMarked {
             key: self.key.clone(),
             is_unmarked: self.is_unmarked,
+            held_by: None,
         };
         Ok(vec![NewEvent {
             kind: KeyMarked::KIND,
@@ -44,6 +46,7 @@ impl Command for MarkKey {
             project: sessions::get(on.rows, &self.session)?.and_then(|row| row.project),
             fact: codec::encode(&marked),
             body: self.body.take().ok_or_else(decided_twice)?,
+            origin: None,
         }])
     }
 }

@@ -99,7 +99,11 @@ fn gone(on: &Decide<'_>, rows: &[CheckpointRow]) -> Result<(Vec<Gone>, Vec<Hash>
 }
 
 /// Lets those of the objects go that nothing uses any more, and then their bases.
-fn let_go(rows: &mut dyn RowsMut, hashes: &[Hash], report: &Report) -> Result<(), Error> {
+pub(super) fn let_go(
+    rows: &mut dyn RowsMut,
+    hashes: &[Hash],
+    report: &Report,
+) -> Result<(), Error> {
     for hash in hashes {
         let mut next = Some(*hash);
         while let Some(hash) = next.take() {

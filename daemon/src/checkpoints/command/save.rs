@@ -119,6 +119,7 @@ impl Command for SaveCheckpoint {
             project: project.clone(),
             fact,
             body,
+            origin: None,
         };
         let created = created.into_iter();
         let before = self.deletion(gone).into_iter().chain(self.marks());
@@ -195,6 +196,7 @@ impl SaveCheckpoint {
             let marked = KeyMarked {
                 key,
                 is_unmarked: false,
+                held_by: None,
             };
             (KeyMarked::KIND, codec::encode(&marked), body)
         };
@@ -243,7 +245,7 @@ impl SaveCheckpoint {
             };
             let (chain, since) = match known {
                 Some(chain) if is_same_way(&chain, &piece.chain) => {
-                    (piece.chain.clone(), piece.since)
+                    (as_kept(&piece.chain, &chain), piece.since)
                 }
                 Some(chain) => (chain, piece.since),
                 None => {
@@ -266,14 +268,18 @@ impl SaveCheckpoint {
             Some(packed) => packed.object.base(),
             None => return Err(self.stale()),
         };
-        if let Some(base) = base {
-            let now = uses::chain(rows, &base)?.unwrap_or_default();
-            let prepared = piece.chain.get(1..).unwrap_or_default();
-            if !is_same_way(&now, prepared) {
-                return Err(self.stale());
+        let Some(base) = base else {
+            return Ok(piece.chain.clone());
+        };
+        let now = uses::chain(rows, &base)?.unwrap_or_default();
+        match piece.chain.split_first() {
+            Some((own, prepared)) if is_same_way(&now, prepared) => {
+                let mut chain = vec![*own];
+                chain.extend(as_kept(prepared, &now));
+                Ok(chain)
             }
+            Some(_) | None => Err(self.stale()),
         }
-        Ok(piece.chain.clone())
     }
 
     fn stale(&self) -> Refusal {
@@ -335,6 +341,17 @@ fn sizes<'w>(
 fn is_same_way(a: &[Link], b: &[Link]) -> bool {
     let hashes = |way: &[Link]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
     hashes(a) == hashes(b)
+}
+
+/// A way as it was prepared, with what its objects take as they are kept: whichever session's manifest
+/// they are counted from, it says the same.
+fn as_kept(prepared: &[Link], kept: &[Link]) -> Vec<Link> {
+    let both = prepared.iter().zip(kept);
+    both.map(|(prepared, kept)| Link {
+        spent_bytes: prepared.spent_bytes,
+        ..*kept
+    })
+    .collect()
 }
 
 fn conflict(session: &str, base: CheckpointKey, theirs: Option<CheckpointKey>) -> Refusal {

@@ -17,6 +17,7 @@ use crate::checkpoints::view::{self, CheckpointRow};
 use crate::error::{Code, Refusal};
 use crate::log::{Log, Stamped};
 use crate::operation::Context;
+use crate::sessions::lineage;
 use crate::state::State;
 use crate::store::{Direction, Error};
 
@@ -46,19 +47,22 @@ impl Found {
         Ok(Self::at(&state.log(), session, row)?)
     }
 
-    /// The latest checkpoint of a session.
+    /// The latest checkpoint of a session; of a fork without one of its own, the latest that it
+    /// shares with its parent.
     ///
     /// # Errors
     /// `CHECKPOINT_NOT_FOUND` when it has none.
     pub fn latest(state: &State, session: &str) -> Result<Self, Refusal> {
-        let row = view::newest(state, session, None)?.ok_or_else(|| {
-            Refusal::new(
-                Code::CheckpointNotFound,
-                format!("the session `{session}` has no checkpoint"),
-            )
-            .hint("Save one with `workflow_checkpoint_save`.")
-        })?;
-        Ok(Self::at(&state.log(), session.to_owned(), row)?)
+        for line in lineage(state, session)? {
+            if let Some(row) = view::newest(state, &line.session, line.before())? {
+                return Ok(Self::at(&state.log(), line.session, row)?);
+            }
+        }
+        Err(Refusal::new(
+            Code::CheckpointNotFound,
+            format!("the session `{session}` has no checkpoint"),
+        )
+        .hint("Save one with `workflow_checkpoint_save`."))
     }
 
     /// The checkpoint of a row.

@@ -92,28 +92,31 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
     let mut total = 0;
     let mut checkpoints = Vec::new();
     let log = state.log();
-    view::walk(
-        state,
-        session,
-        None,
-        Direction::Backward,
-        &mut |row: CheckpointRow| {
-            let is_on_page = (offset..offset.saturating_add(limit)).contains(&total);
-            if filter.is_any() || is_on_page {
-                let found = Found::at(&log, session.to_owned(), row)?;
-                let metadata = found.metadata()?;
-                if filter.takes(&metadata) {
-                    if is_on_page {
-                        checkpoints.push((found, metadata));
+    for line in sessions::lineage(state, session)? {
+        let session = &line.session;
+        view::walk(
+            state,
+            session,
+            line.before(),
+            Direction::Backward,
+            &mut |row: CheckpointRow| {
+                let is_on_page = (offset..offset.saturating_add(limit)).contains(&total);
+                if filter.is_any() || is_on_page {
+                    let found = Found::at(&log, session.clone(), row)?;
+                    let metadata = found.metadata()?;
+                    if filter.takes(&metadata) {
+                        if is_on_page {
+                            checkpoints.push((found, metadata));
+                        }
+                        total += 1;
                     }
+                } else {
                     total += 1;
                 }
-            } else {
-                total += 1;
-            }
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
+    }
     let values = Values::of(cx, state);
     let listed = |(found, metadata): (Found, Metadata)| {
         let mut critical_keys = marks.clone();
@@ -126,7 +129,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
         Ok(Listed {
             checkpoint_id: found.checkpoint_id()?,
             session_id: found.session_id()?,
-            created_at: format_time(found.event.header.time),
+            created_at: format_time(found.event.header.happened_at()),
             size_bytes: found.row.stored_bytes,
             metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
             critical_keys,

@@ -157,7 +157,7 @@ fn reply(
         session_id: found.session_id()?,
         context,
         metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
-        created_at: format_time(found.event.header.time),
+        created_at: format_time(found.event.header.happened_at()),
         critical_keys: marks.into_iter().map(|(key, _)| key).collect(),
         view,
         meta: Some(meta_of_read(cx, state, warnings)),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use lore::protocol::{CheckpointId, Meta, Position, SessionId};
 
-pub(super) use found::Found;
+pub use found::Found;
 
 use super::command::Report;
 use super::event::CheckpointKey;

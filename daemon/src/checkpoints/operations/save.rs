@@ -229,6 +229,7 @@ impl Saving {
                 Wish {
                     session: Some(session.clone()),
                     project,
+                    fence: None,
                 },
                 clock,
             ),

@@ -177,6 +177,7 @@ impl Checkpoint {
                         Wish {
                             session: Some(name(*session)),
                             project: None,
+                            fence: None,
                         },
                         clock,
                     ),

@@ -13,7 +13,7 @@ use crate::engine::{
     Command, DataFolder, Decide, Engine, Fold, Opened, Outcome, Published, Settings, Write,
 };
 use crate::error::{Code, Refusal};
-use crate::log::{Body, INDEX, Log, NewEvent, Position, RecordKey, Stamped, codec, index};
+use crate::log::{Body, Header, INDEX, Log, NewEvent, Position, RecordKey, Stamped, codec, index};
 use crate::store::{Direction, Error, Rows, RowsMut, Space};
 
 const OBJECTS: Space = Space::new("objects.1");
@@ -50,6 +50,10 @@ impl Fold for Objects {
         }
         Ok(())
     }
+
+    fn is_forgotten(&self, _rows: &dyn Rows, _header: &Header) -> Result<bool, Error> {
+        Ok(false)
+    }
 }
 
 /// Puts or removes an object.
@@ -63,6 +67,7 @@ impl Command for Change {
             project: None,
             fact: codec::EMPTY.to_vec(),
             body: Body::new(codec::EMPTY.to_vec(), [0; 16]),
+            origin: None,
         }])
     }
 }

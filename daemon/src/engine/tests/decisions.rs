@@ -99,6 +99,7 @@ impl Command for FailsLate {
             project: None,
             fact: crate::log::codec::EMPTY.to_vec(),
             body: Body::new(crate::log::codec::EMPTY.to_vec(), [0; 16]),
+            origin: None,
         };
         // A step without its numbers does not fold.
         Ok(vec![good("SessionCreated"), good("StepRecorded")])

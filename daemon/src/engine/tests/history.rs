@@ -3,17 +3,20 @@
 use proptest::prelude::*;
 
 use super::checkpoints::{Checkpoint, checkpoint};
+use super::packs::{Pack, pack};
+use super::talk::{Talk, name, talk};
 use super::{Ask, Bench};
 use crate::clock::Clock;
-use crate::engine::Fold;
-use crate::log::{Body, codec};
+use crate::engine::{Fold, erasure};
+use crate::forgetting::{Counted, ForgetSession, NoteErased};
+use crate::log::{Body, Position, codec};
 use crate::rooms::Rooms;
 use crate::sessions::{Choice, CreateSession, SessionCreated, Wish};
 use crate::steps::{
     ExtractorRegistered, FieldMappingRegistered, Reach, RecordStep, Register, Registration,
     StepRecorded, Text,
 };
-use crate::store::{Changes, Memory};
+use crate::store::{Changes, Memory, PendingBlob};
 
 /// What a random caller wants. Ids are few, so that histories run into each other.
 #[derive(Clone, Debug)]
@@ -26,6 +29,7 @@ pub(crate) enum Want {
         step: Option<u32>,
         success: bool,
         length: u16,
+        blob: Option<u8>,
     },
     Register {
         session: u8,
@@ -33,6 +37,20 @@ pub(crate) enum Want {
         mapping: bool,
     },
     Checkpoint(Checkpoint),
+    Pack(Pack),
+    /// Forgotten, and perhaps erased from the records at once.
+    Forget {
+        session: u8,
+        is_erased: bool,
+    },
+    /// What was forgotten is noted to be erased.
+    Note {
+        session: u8,
+    },
+    Talk {
+        session: u8,
+        talk: Talk,
+    },
 }
 
 /// A want with who wants it and under which key.
@@ -47,19 +65,26 @@ pub(crate) struct Wanted {
 pub(crate) type History = Vec<Vec<Wanted>>;
 
 fn wanted() -> impl Strategy<Value = Wanted> {
-    let session = 0..4_u8;
+    // Forks among them, but not so often.
+    let session = prop_oneof![3 => 0..4_u8, 1 => 4..8_u8];
     let want = prop_oneof![
-        1 => session.clone().prop_map(|session| Want::Create { session }),
+        2 => (0..4_u8).prop_map(|session| Want::Create { session }),
         6 => (
             proptest::option::weighted(0.8, session.clone()),
             proptest::option::weighted(0.4, prop_oneof![1..6_u32, Just(1_000_000), Just(0)]),
             any::<bool>(),
             prop_oneof![9 => 0..40_u16, 1 => 0..9000_u16],
+            proptest::option::weighted(0.4, 0..4_u8),
         )
-            .prop_map(|(session, step, success, length)| Want::Record {
-                session, step, success, length,
+            .prop_map(|(session, step, success, length, blob)| Want::Record {
+                session, step, success, length, blob,
             }),
         6 => checkpoint().prop_map(Want::Checkpoint),
+        12 => (session.clone(), talk()).prop_map(|(session, talk)| Want::Talk { session, talk }),
+        3 => pack().prop_map(Want::Pack),
+        1 => (session.clone(), any::<bool>())
+            .prop_map(|(session, is_erased)| Want::Forget { session, is_erased }),
+        1 => session.clone().prop_map(|session| Want::Note { session }),
         2 => (session, 0..3_u8, any::<bool>())
             .prop_map(|(session, scope, mapping)| Want::Register { session, scope, mapping }),
     ];
@@ -80,6 +105,8 @@ pub(crate) fn create(session: &str) -> CreateSession {
     CreateSession {
         session: session.to_owned(),
         project: None,
+        user: None,
+        parent: None,
         body: SessionCreated::default().prepare([1; 16]),
     }
 }
@@ -88,6 +115,7 @@ fn choice(session: Option<&str>, clock: &Clock) -> Choice {
     let wish = Wish {
         session: session.map(str::to_owned),
         project: None,
+        fence: None,
     };
     Choice::prepare(wish, clock)
 }
@@ -98,10 +126,21 @@ pub(crate) fn choice_of(session: &str) -> Choice {
 }
 
 pub(crate) fn record(session: Option<&str>, step: Option<u32>, success: bool) -> Ask {
-    record_of(choice(session, &clock()), step, success, 10)
+    record_of(choice(session, &clock()), step, success, 10, None)
 }
 
-fn record_of(choice: Choice, step: Option<u32>, success: bool, length: u16) -> Ask {
+/// A step with a result of so many bytes.
+pub(crate) fn record_long(session: &str, length: u16) -> Ask {
+    record_of(choice_of(session), None, true, length, None)
+}
+
+fn record_of(
+    choice: Choice,
+    step: Option<u32>,
+    success: bool,
+    length: u16,
+    blob: Option<PendingBlob>,
+) -> Ask {
     let recorded = StepRecorded {
         tool: "tool".to_owned(),
         parameters: None,
@@ -114,7 +153,7 @@ fn record_of(choice: Choice, step: Option<u32>, success: bool, length: u16) -> A
         step,
         success,
         body: Some(Body::new(codec::encode(&recorded), [2; 16])),
-        blobs: Vec::new(),
+        blobs: blob.into_iter().collect(),
     })
 }
 
@@ -143,9 +182,25 @@ pub(crate) fn register(scope: u8, session: &str, what: Registration) -> Ask {
     })
 }
 
+pub(crate) fn forget(session: &str) -> Ask {
+    Ask::new(ForgetSession::new(session, Counted::default(), [8; 16]))
+}
+
+/// Takes what was forgotten of a session out of the records; the changes of each batch come back.
+pub(crate) fn erase(bench: &mut Bench, session: &str) -> Vec<Changes> {
+    let mut commits = Vec::new();
+    let mut after = Some(Position(0));
+    while let Some(from) = after {
+        let batch = erasure::batch(&bench.rows, &Rooms, session, from).unwrap();
+        bench.commit(batch.changes());
+        commits.push(batch.changes().clone());
+        after = batch.next;
+    }
+    commits
+}
+
 impl Wanted {
     fn ask(&self, clock: &Clock) -> Ask {
-        let name = |session: u8| format!("s-{session}");
         let ask = match &self.want {
             Want::Create { session } => {
                 // Odd sessions belong to a project.
@@ -160,9 +215,12 @@ impl Wanted {
                 step,
                 success,
                 length,
+                blob,
             } => {
                 let session = session.map(name);
-                record_of(choice(session.as_deref(), clock), *step, *success, *length)
+                let choice = choice(session.as_deref(), clock);
+                let blob = blob.map(|blob| PendingBlob::nowhere(&[blob]));
+                record_of(choice, *step, *success, *length, blob)
             }
             Want::Register {
                 session,
@@ -177,6 +235,10 @@ impl Wanted {
                 register(*scope, &name(*session), what)
             }
             Want::Checkpoint(checkpoint) => checkpoint.ask(clock),
+            Want::Pack(pack) => pack.ask(),
+            Want::Forget { session, .. } => forget(&name(*session)),
+            Want::Talk { session, talk } => talk.ask(*session, clock),
+            Want::Note { session } => Ask::new(NoteErased::new(&name(*session), [9; 16])),
         };
         let ask = ask.by(&format!("agent-{}", self.agent));
         match self.key {
@@ -196,8 +258,21 @@ pub(crate) fn live(history: &History) -> (Bench, Vec<Changes>) {
             .map(|wanted| wanted.ask(&bench.clock))
             .collect();
         let now = bench.clock.now();
-        let (_, changes) = bench.group_at(now, asks);
+        let (outcomes, changes) = bench.group_at(now, asks);
         commits.push(changes);
+        for (wanted, outcome) in group.iter().zip(outcomes) {
+            let is_erased = matches!(
+                wanted.want,
+                Want::Forget {
+                    is_erased: true,
+                    ..
+                }
+            );
+            if let (true, Ok(outcome)) = (is_erased, outcome) {
+                let session = outcome.event.header.session.clone().unwrap();
+                commits.extend(erase(&mut bench, &session));
+            }
+        }
     }
     (bench, commits)
 }

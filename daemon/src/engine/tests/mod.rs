@@ -5,8 +5,12 @@
 mod checkpoints;
 mod compaction;
 mod decisions;
+mod forgetting;
+mod forks;
 mod histories;
 mod history;
+mod packs;
+mod talk;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -105,13 +109,18 @@ impl Bench {
         }
         self.tail = group.tail;
         let changes = group.into_changes(&self.rows, &Rooms);
+        self.commit(&changes);
+        (outcomes, changes)
+    }
+
+    /// Commits changes as they are.
+    pub fn commit(&mut self, changes: &Changes) {
         for (space, key, value) in changes.iter() {
             match value {
                 Some(value) => self.rows.put(space, key, value),
                 None => self.rows.remove(space, key),
             }
         }
-        (outcomes, changes)
     }
 
     /// Decides and commits one group.

@@ -12,6 +12,7 @@ use super::{Read, Reading, blocking, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::lineage;
 use crate::steps::event::decode_step;
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::{self, Answering, Attempt};
@@ -52,8 +53,9 @@ fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Atte
     let not_found = |what: String, hint: String| Refusal::new(Code::StepNotFound, what).hint(hint);
     let number = u32::try_from(step).unwrap_or(u32::MAX);
     let session = &read.session;
-    let Some(answering) = view::answering(&read.state, session, number)? else {
-        let hint = match view::last_before(&read.state, session, u32::MAX)? {
+    let lines = lineage(&read.state, session)?;
+    let Some(answering) = view::answering(&read.state, &lines, number)? else {
+        let hint = match view::last_before(&read.state, &lines, u32::MAX)? {
             Some(last) => format!("Its last step is {last}; `list_steps` shows all."),
             None => "It has no steps yet; `record_step` records one.".to_owned(),
         };
@@ -64,7 +66,7 @@ fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Atte
         return Ok((answering, answering.attempt));
     };
     let wanted_number = u32::try_from(wanted).unwrap_or(u32::MAX);
-    match view::attempt(&read.state, session, number, wanted_number)? {
+    match view::attempt(&read.state, &lines, number, wanted_number)? {
         Some(found) => Ok((answering, found)),
         None => Err(not_found(
             format!("step {step} of the session `{session}` has no attempt {wanted}"),
@@ -110,8 +112,8 @@ fn show(
         result: data.raw.clone(),
         success: attempt.success,
         error: data.error.clone(),
-        at: format_time(event.header.time),
-        agent: event.header.actor.agent.clone(),
+        at: format_time(event.header.happened_at()),
+        agent: event.header.author().to_owned(),
         position: attempt.position,
         parsed: data.parsed().json(),
         extracted,
@@ -157,7 +159,8 @@ impl Op for ListSteps {
 }
 
 fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal> {
-    let mut found = view::steps(&read.state, &read.session, from, limit + 1)?;
+    let lines = lineage(&read.state, &read.session)?;
+    let mut found = view::steps(&read.state, &lines, from, limit + 1)?;
     let next = found.get(limit).map(|more| more.attempt.step.to_string());
     found.truncate(limit);
     Ok(ListStepsReply {
@@ -188,8 +191,8 @@ fn summary(read: &Read, answering: &Answering) -> Result<StepSummary, Refusal> {
             Some(text) => Some(text.read(&read.cx.blobs)?),
             None => None,
         },
-        at: format_time(event.header.time),
-        agent: event.header.actor.agent,
+        at: format_time(event.header.happened_at()),
+        agent: event.header.author().to_owned(),
         position: attempt.position,
         bytes: body.result.map_or(0, |result| result.bytes()),
     })

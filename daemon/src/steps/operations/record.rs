@@ -14,7 +14,7 @@ use crate::operation::{Access, Caller, Context, Op};
 use crate::sessions::{Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
-use crate::steps::event::{INLINE_BYTES_MAX, StepRecorded, Text, decode_fact};
+use crate::steps::event::{StepRecorded, Text, decode_fact};
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::Attempt;
 use crate::steps::{parse, trail};
@@ -23,7 +23,7 @@ use crate::store::PendingBlob;
 /// Name of a tool, in bytes.
 const TOOL_BYTES_MAX: usize = 256;
 /// Why it was called, in bytes.
-const PURPOSE_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const PURPOSE_BYTES_MAX: usize = 16 * 1024;
 /// Results longer than this are prepared off the event loop, in bytes.
 const PREPARE_INLINE_BYTES_MAX: usize = 32 * 1024;
 
@@ -48,7 +48,7 @@ impl Op for RecordStep {
         check(&args)?;
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let explain = args.explain == Some(true);
-        let wish = Wish::of(&caller, args.session.as_ref());
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let choice = Choice::prepare(wish, cx.engine.clock());
         let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
         let shared = Arc::clone(&cx);
@@ -146,18 +146,8 @@ fn text(
     text: Option<String>,
     blobs: &mut Vec<PendingBlob>,
 ) -> Result<Option<Text>, Refusal> {
-    match text {
-        Some(text) if text.len() > INLINE_BYTES_MAX => {
-            let blob = cx.blobs.put(text.as_bytes())?;
-            let reference = blob.reference();
-            blobs.push(blob);
-            Ok(Some(Text::Blob {
-                blob: reference.hash,
-                bytes: reference.bytes,
-            }))
-        }
-        text => Ok(text.map(Text::Inline)),
-    }
+    let kept = text.map(|text| Text::keep(&cx.blobs, text, blobs));
+    Ok(kept.transpose()?)
 }
 
 /// The reply, made from the recorded event: so a repeated key gets the same one.
@@ -203,7 +193,7 @@ fn found_in(
     attempt: u32,
 ) -> Result<Option<Found>, Unread> {
     let steps = SessionSteps::of(cx, state, session, On::Thread)?;
-    let Some(attempt) = crate::steps::view::attempt(state, session, step, attempt)? else {
+    let Some(attempt) = crate::steps::view::attempt(state, &steps.lines, step, attempt)? else {
         return Ok(None);
     };
     let attempt: Attempt = attempt;

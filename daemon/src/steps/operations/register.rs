@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lore::protocol::Position;
 use lore::protocol::SessionId;
 use lore::protocol::steps::{
     Extractor as WireExtractor, FieldMapping as WireMapping, ListExtractorsArgs,
@@ -201,16 +202,19 @@ fn list(read: &Read, only: Option<Scope>) -> Result<ListExtractorsReply, Refusal
         put_built_in(&mut reply);
     }
     let project = sessions::get(&read.state, &read.session)?.and_then(|row| row.project);
-    let scopes = [
-        (Scope::Global, Some(ScopeOf::Global)),
-        (Scope::Project, project.as_deref().map(ScopeOf::Project)),
-        (Scope::Session, Some(ScopeOf::Session(&read.session))),
-    ];
-    for (scope, of) in scopes {
-        let Some(of) = of.filter(|_| only.is_none_or(|only| only == scope)) else {
-            continue;
-        };
-        for registration in registered(&read.state, of)? {
+    let all = Position(u64::MAX);
+    let mut scopes = vec![(Scope::Global, ScopeOf::Global, all)];
+    scopes.extend(
+        project
+            .as_deref()
+            .map(|of| (Scope::Project, ScopeOf::Project(of), all)),
+    );
+    let lines = sessions::lineage(&read.state, &read.session)?;
+    let own = lines.iter().rev();
+    scopes.extend(own.map(|line| (Scope::Session, ScopeOf::Session(&line.session), line.up_to)));
+    scopes.retain(|(scope, ..)| only.is_none_or(|only| only == *scope));
+    for (scope, of, up_to) in scopes {
+        for registration in registered(&read.state, of, up_to)? {
             let position = Some(registration.position);
             match registration.what {
                 Registered::Extractor(extractor) => reply.extractors.push(WireExtractor {

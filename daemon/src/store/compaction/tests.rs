@@ -299,6 +299,50 @@ fn spaces_that_are_not_open_keep_their_rows() {
     assert_eq!(old.as_deref(), Some(&b"row"[..]));
 }
 
+/// Whether a file below a folder holds these bytes.
+fn holds(folder: &Path, text: &[u8]) -> bool {
+    let mut entries = std::fs::read_dir(folder).unwrap();
+    entries.any(|entry| {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => holds(&path, text),
+            false => {
+                let bytes = std::fs::read(&path).unwrap();
+                bytes.windows(text.len()).any(|part| part == text)
+            }
+        }
+    })
+}
+
+/// What a space of an older version held leaves the disk once it is emptied; the others keep theirs.
+#[test]
+fn retired_spaces_are_emptied() {
+    let place = Place::new();
+    let store = place.open();
+    let text = b"Ohj6ieGhaeth4eeyahM8quohThahzai9";
+    change(&store, |rows| {
+        rows.put(RETIRED, text, b"row");
+        rows.put(LOG, b"kept", b"row");
+    });
+    store.settle().unwrap();
+    drop(store);
+    let is_on_disk = || holds(&place.dir(), text);
+    assert!(is_on_disk());
+    let (store, _) = Store::open(&place.dir(), &[LOG], &Limits::default()).unwrap();
+    store.empty_retired().unwrap();
+    if store.empty_journals(&place.dir(), Duration::ZERO).is_err() {
+        panic!("the journals were not emptied");
+    }
+    assert!(!is_on_disk());
+    let store = place.open();
+    assert_eq!(store.get(RETIRED, text).unwrap(), None);
+    assert_eq!(
+        store.get(LOG, b"kept").unwrap().as_deref(),
+        Some(&b"row"[..])
+    );
+    store.empty_retired().unwrap();
+}
+
 /// Random histories with settling, compaction and restarts between read like rows in memory.
 #[test]
 fn random_histories_read_the_same() {

@@ -37,6 +37,34 @@ pub fn accept(damaged: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes the copies of journals, since they may hold what was forgotten; the reports stay. How many
+/// went.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn remove_copies(damaged: &Path) -> Result<usize, Error> {
+    let mut removed = 0;
+    for folder in folders_of(damaged)? {
+        let before = removed;
+        let remove = || -> io::Result<usize> {
+            let mut copies = 0;
+            for entry in std::fs::read_dir(&folder)? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|extension| extension == "jnl") {
+                    std::fs::remove_file(&path)?;
+                    copies += 1;
+                }
+            }
+            Ok(copies)
+        };
+        removed += remove().map_err(|source| io_at(&folder, source))?;
+        if removed > before {
+            sync_folder(&folder).map_err(|source| io_at(&folder, source))?;
+        }
+    }
+    Ok(removed)
+}
+
 /// Marks one finding as seen.
 pub(super) fn accept_one(folder: &Path) -> Result<(), Error> {
     let path = folder.join(ACCEPTED);

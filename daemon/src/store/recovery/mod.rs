@@ -13,7 +13,7 @@ mod manifest;
 mod tests;
 mod verdict;
 
-pub use evidence::accept;
+pub use evidence::{accept, remove_copies};
 pub use verdict::{Cause, Cut, Damage, Positions, Verdict};
 
 use verdict::{bare, cut_of, finding};

@@ -14,7 +14,8 @@ async fn resources_are_there_in_both_eras() {
     let house = House::with_resources(Limits::default(), KINDS);
     let mut peer = house.peer().await;
     let answer = peer.initialize("2025-11-25").await;
-    let declared = json!({"resources": {}, "tools": {}});
+    let resources = json!({"subscribe": true, "listChanged": true});
+    let declared = json!({"resources": resources, "tools": {}});
     assert_eq!(answer["result"]["capabilities"], declared);
     let discover = modern(ask("server/discover", json!({})));
     let answer = peer.ask(discover).await;

@@ -1,0 +1,104 @@
+//! A tool that a message used: its name, or its name and what it returned.
+
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::ToolStatus;
+use crate::protocol::Body;
+
+/// A tool that was used to make a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ToolUse {
+    /// Its name.
+    pub name: String,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "ToolStatus"))]
+    pub status: Option<ToolStatus>,
+    /// What it returned: text or any JSON.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "Body::present"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Body"))]
+    pub result: Option<Body>,
+}
+
+/// A list of uses as models write it: each an object or a name alone, one value for a list, a list
+/// written as text, null for none.
+pub(super) fn uses<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ToolUse>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(input)?;
+    list(raw.get()).map_err(de::Error::custom)
+}
+
+fn list(json: &str) -> Result<Vec<ToolUse>, serde_json::Error> {
+    match json.as_bytes().first() {
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)?
+            .into_iter()
+            .map(|item| one(item.get()))
+            .collect(),
+        Some(b'n') => Ok(Vec::new()),
+        Some(b'"') => {
+            let text: String = serde_json::from_str(json)?;
+            if text.trim_start().starts_with('[') {
+                return list(text.trim());
+            }
+            Ok(vec![one(json)?])
+        }
+        _ => Ok(vec![one(json)?]),
+    }
+}
+
+fn one(json: &str) -> Result<ToolUse, serde_json::Error> {
+    if json.starts_with('"') {
+        return Ok(ToolUse {
+            name: serde_json::from_str(json)?,
+            status: None,
+            result: None,
+        });
+    }
+    serde_json::from_str(json)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Names alone, objects, one of either, and lists as text are taken; anything else is refused.
+    #[test]
+    fn uses_may_be_names() {
+        let named = |names: &[&str]| -> Vec<ToolUse> {
+            let all = names.iter().map(|name| ToolUse {
+                name: (*name).to_owned(),
+                status: None,
+                result: None,
+            });
+            all.collect()
+        };
+        assert_eq!(list(r#"["a","b"]"#).unwrap(), named(&["a", "b"]));
+        assert_eq!(list(r#""a""#).unwrap(), named(&["a"]));
+        assert_eq!(list(r#"{"name":"a"}"#).unwrap(), named(&["a"]));
+        assert_eq!(list(r#""[\"a\"]""#).unwrap(), named(&["a"]));
+        assert_eq!(list("null").unwrap(), []);
+        let full = list(r#"[{"name":"a","status":"error","result":{"x":1.50}}]"#).unwrap();
+        assert_eq!(
+            full.first().unwrap().result,
+            Some(Body::from(r#"{"x":1.50}"#))
+        );
+        for wrong in [
+            "3",
+            "[3]",
+            r#"{"result":1}"#,
+            r#"{"name":"a","x":1}"#,
+            "[",
+            r#""[""#,
+        ] {
+            assert!(list(wrong).is_err(), "{wrong}");
+        }
+    }
+}

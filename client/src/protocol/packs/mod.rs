@@ -1,0 +1,14 @@
+//! Wire types of context packs, pruning, and what an answer rested on.
+
+mod make;
+mod prune;
+mod why;
+
+pub use make::{
+    ContextPackArgs, ContextPackReply, EnrichMessageArgs, EnrichMessageReply, LeftOut, PackSection,
+    Part, Piece, PieceKind, SectionName, WhyLeftOut,
+};
+pub use prune::{
+    PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,
+};
+pub use why::{MadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply};

@@ -1,0 +1,640 @@
+//! The verbs over sessions, messages, entities and packs: what is sent, what people are told, and
+//! how it ends.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod support;
+
+use serde_json::Value;
+use support::cli::{lore, lore_with, parts};
+use support::desk::{Desk, reply};
+
+/// What runs send, by operation and arguments.
+fn check_sent(desk: &Desk, wanted: &[(&[&str], &str, &str)]) {
+    for (arguments, operation, args) in wanted {
+        let sent = desk.sends(arguments);
+        assert_eq!(sent, ((*operation).into(), (*args).into()), "{arguments:?}");
+    }
+}
+
+/// Every argument goes where it belongs; what merely stands in the environment is not said.
+#[test]
+fn sessions_are_asked_for() {
+    let desk = Desk::new();
+    check_sent(
+        &desk,
+        &[
+            (
+                &[
+                    "session",
+                    "list",
+                    "--user",
+                    "u",
+                    "--project",
+                    "p",
+                    "--by",
+                    "x",
+                    "--state",
+                    "any",
+                    "--tag",
+                    "a",
+                    "--tag",
+                    "b",
+                    "--limit",
+                    "2",
+                    "--next",
+                    "c",
+                ],
+                "list_sessions",
+                r#"{"user":"u","project":"p","by_agent":"x","state":"any","tags":["a","b"],"limit":2,"next":"c"}"#,
+            ),
+            (
+                &["session", "show", "s1", "--as-of", "7"],
+                "get_session",
+                r#"{"session":"s1","as_of":7}"#,
+            ),
+            (&["session", "show"], "get_session", "{}"),
+            (
+                &[
+                    "session",
+                    "create",
+                    "--id",
+                    "mine",
+                    "--title",
+                    "t",
+                    "--user",
+                    "u",
+                    "--topic",
+                    "o",
+                    "--tag",
+                    "a",
+                    "--preference",
+                    "theme=\"dark\"",
+                    "--preference",
+                    "n=1",
+                ],
+                "create_session",
+                r#"{"session":"mine","title":"t","user":"u","topic":"o","tags":["a"],"preferences":{"theme":"dark","n":1}}"#,
+            ),
+            (
+                &[
+                    "session",
+                    "update",
+                    "s1",
+                    "--title",
+                    "",
+                    "--tag",
+                    "",
+                    "--add-tag",
+                    "b",
+                    "--remove-tag",
+                    "c",
+                    "--preference",
+                    "n=null",
+                    "--fence",
+                    "8",
+                ],
+                "update_session",
+                r#"{"session":"s1","title":"","tags":[],"add_tags":["b"],"remove_tags":["c"],"preferences":{"n":null},"fence":8}"#,
+            ),
+            (
+                &["session", "update", "--tag", "x", "--tag", ""],
+                "update_session",
+                r#"{"tags":["x",""]}"#,
+            ),
+            (
+                &["session", "close", "--reason", "done", "--key", "k"],
+                "close_session",
+                r#"{"reason":"done","key":"k"}"#,
+            ),
+            (
+                &[
+                    "session",
+                    "fork",
+                    "s1",
+                    "--at",
+                    "2026-01-01T00:00:00Z",
+                    "--as",
+                    "s2",
+                    "--title",
+                    "t",
+                ],
+                "fork_session",
+                r#"{"session":"s1","at":"2026-01-01T00:00:00Z","new_session":"s2","title":"t"}"#,
+            ),
+            (
+                &[
+                    "session", "lease", "s1", "--name", "w", "--ms", "5000", "--token", "8",
+                ],
+                "lease_session",
+                r#"{"session":"s1","name":"w","ms":5000,"token":8}"#,
+            ),
+            (
+                &["session", "release", "--token", "8"],
+                "release_session",
+                r#"{"token":8}"#,
+            ),
+            (
+                &["session", "forget", "s1", "--dry-run"],
+                "forget_session",
+                r#"{"session":"s1","dry_run":true}"#,
+            ),
+            (
+                &["session", "forget", "s1", "--yes", "--key", "k"],
+                "forget_session",
+                r#"{"session":"s1","key":"k"}"#,
+            ),
+            (
+                &[
+                    "session",
+                    "prune",
+                    "--strategy",
+                    "conservative",
+                    "--target",
+                    "9",
+                ],
+                "prune_session",
+                r#"{"strategy":"conservative","target":9}"#,
+            ),
+            (
+                &["session", "unprune", "s1"],
+                "unprune_session",
+                r#"{"session":"s1"}"#,
+            ),
+        ],
+    );
+}
+
+/// Messages, entities, packs and what they rest on are asked for as the daemon wants it.
+#[test]
+fn the_rest_is_asked_for() {
+    let desk = Desk::new();
+    check_sent(
+        &desk,
+        &[
+            (
+                &[
+                    "message",
+                    "record",
+                    "--sender",
+                    "assistant",
+                    "--type",
+                    "error",
+                    "--tool",
+                    "a",
+                    "--tool",
+                    "b",
+                    "--pack",
+                    "p-1",
+                    "-x",
+                ],
+                "record_message",
+                r#"{"sender":"assistant","content":"-x","type":"error","tools":[{"name":"a"},{"name":"b"}],"pack":"p-1"}"#,
+            ),
+            (
+                &[
+                    "message",
+                    "list",
+                    "s1",
+                    "--since",
+                    "4",
+                    "--sender",
+                    "user",
+                    "--type",
+                    "tool_result",
+                    "--limit",
+                    "3",
+                    "--newest",
+                ],
+                "list_messages",
+                r#"{"session":"s1","limit":3,"since":4,"type":"tool_result","sender":"user","order":"newest"}"#,
+            ),
+            (
+                &["message", "show", "m-1"],
+                "list_messages",
+                r#"{"message":"m-1"}"#,
+            ),
+            (
+                &[
+                    "entity",
+                    "list",
+                    "--session",
+                    "s1",
+                    "--kind",
+                    "device",
+                    "--sort",
+                    "recency",
+                ],
+                "list_entities",
+                r#"{"session":"s1","kind":"device","sort":"recency"}"#,
+            ),
+            (
+                &["entity", "list", "--all"],
+                "list_entities",
+                r#"{"all":true}"#,
+            ),
+            (
+                &["entity", "show", "sw-1", "--kind", "device"],
+                "get_entity",
+                r#"{"name":"sw-1","kind":"device"}"#,
+            ),
+            (
+                &[
+                    "entity",
+                    "relate",
+                    "device:a",
+                    "connected_to",
+                    "ip_address:fe80::1",
+                ],
+                "relate_entities",
+                r#"{"from":{"kind":"device","name":"a"},"relation":"connected_to","to":{"kind":"ip_address","name":"fe80::1"}}"#,
+            ),
+            (
+                &["entity", "resolve", "sw-1", "--refresh"],
+                "resolve_entity",
+                r#"{"name":"sw-1","refresh":true}"#,
+            ),
+            (
+                &["pack", "-5 dB?", "--max-tokens", "30"],
+                "enrich_message",
+                r#"{"message":"-5 dB?","max_tokens":30}"#,
+            ),
+            (
+                &[
+                    "pack",
+                    "--for-task",
+                    "t",
+                    "--project",
+                    "p",
+                    "--session",
+                    "s1",
+                ],
+                "context_pack",
+                r#"{"session":"s1","project":"p","query":"t"}"#,
+            ),
+            (&["why", "p-1"], "why", r#"{"pack":"p-1"}"#),
+            (
+                &["why", "--step", "2", "--attempt", "1"],
+                "why",
+                r#"{"step":2,"attempt":1}"#,
+            ),
+            (
+                &[
+                    "session", "diff", "s1", "--from", "2", "--to", "7", "--other", "s2",
+                ],
+                "diff_session",
+                r#"{"session":"s1","a":2,"b":7,"other":"s2"}"#,
+            ),
+            (&["diff", "2"], "diff_session", r#"{"a":2}"#),
+            (
+                &["diff", "2", "2026-01-01T00:00:00Z"],
+                "diff_session",
+                r#"{"a":2,"b":"2026-01-01T00:00:00Z"}"#,
+            ),
+            (
+                &["diff", "s1@2", "7"],
+                "diff_session",
+                r#"{"session":"s1","a":2,"b":7}"#,
+            ),
+            // As things are now: at the position that the daemon's Welcome told.
+            (
+                &["diff", "s1", "s2"],
+                "diff_session",
+                r#"{"session":"s1","a":0,"other":"s2"}"#,
+            ),
+            (
+                &["diff", "s1", "s2@7"],
+                "diff_session",
+                r#"{"session":"s1","a":0,"b":7,"other":"s2"}"#,
+            ),
+        ],
+    );
+    let variables = [("LORE_SESSION", "s9")];
+    for arguments in [
+        &["entity", "list"][..],
+        &["pack", "--for-task", "-"],
+        &["session", "create"],
+    ] {
+        lore_with(desk.home(), &variables, arguments, "read");
+        assert!(!desk.last().1.contains("s9"), "{:?}", desk.last());
+    }
+}
+
+/// Texts for a pipe come from one, too, byte for byte.
+#[test]
+fn texts_are_read_from_standard_input() {
+    let desk = Desk::new();
+    lore(
+        desk.home(),
+        &["message", "record", "--sender", "user"],
+        "a\n\u{9b}b\n",
+    );
+    assert_eq!(
+        desk.last().1,
+        "{\"sender\":\"user\",\"content\":\"a\\n\u{9b}b\\n\"}"
+    );
+    let output = lore(desk.home(), &["pack", "-"], "é");
+    assert_eq!(desk.last().1, r#"{"message":"é"}"#);
+    let (code, out, err) = parts(output);
+    assert_eq!((code, out.as_str()), (0, "before\u{9b}\n\nnow\n"));
+    assert_eq!(
+        err,
+        "lore: pack p-1: 20 of 30 tokens, made before\n  history: 1 piece, 12 tokens\n  \
+         left out: step 2.1 (text): budget\n"
+    );
+    let output = lore(desk.home(), &["pack", "--for-task", "-"], "t");
+    assert_eq!(
+        desk.last(),
+        ("context_pack".into(), r#"{"query":"t"}"#.into())
+    );
+    assert_eq!(parts(output).1, "task\n");
+}
+
+/// Sessions are told in tables and sentences; nothing that was recorded can trick a terminal.
+#[test]
+fn sessions_are_told_to_people() {
+    let desk = Desk::new();
+    assert_eq!(
+        desk.out(&["session", "list"]),
+        "session  state   last activity         steps  user  agents  tags  title\n\
+         s1       active  2026-01-02T00:00:00Z  3            x       a, b  log\\u{1b}[31min\n\
+         … more: --next c-1\n"
+    );
+    let nobody = desk.run(&["session", "list", "--by", "nobody"]);
+    assert_eq!(nobody, (1, String::new(), String::new()));
+    let created = desk.run(&["session", "create"]);
+    let warned = "lore: nearly\\u{1b} full\n".to_owned();
+    assert_eq!(created, (0, "s-new\n".to_owned(), warned));
+    let shown = desk.out(&["session", "show", "s1"]);
+    for line in [
+        "session        s1\n",
+        "title          log\\u{1b}in\n",
+        "forked from    s0 at 3\n",
+        "checkpoints    2, 2.0 KiB\n",
+        "tokens         9 (user 4, assistant 5, system 0, tool 0); 9 in the working set, 20 of packs\n",
+        "preference theme = \"da\\u{202e}rk\"\n",
+        "lease w held by y until 2026-01-02T00:00:30Z\n",
+        "pruned at 2026-01-01T00:00:00Z (aggressive): 50 tokens before, 9 after, undone\n",
+        "device  sw-1  2         9.6        2026-01-02T00:00:00Z  site:NYC\n",
+        "ping  completed  2026-01-01T00:00:00Z  x      step 2, attempt 1\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+    assert!(!shown.contains("user  "), "{shown}");
+    assert_eq!(
+        desk.out(&["session", "update", "--topic", "x"]),
+        "session      s1\ntitle        t\\u{202e}\ntags         a\npreferences  theme=\"dark\"\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "fork", "s1"]),
+        "forked session s1 at 7 as s2\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "lease"]),
+        "lease w of session s1 taken until 2026-01-01T00:00:30Z: token 8\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "release", "--token", "8"]),
+        "lease w of session s1 released\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "forget", "s1", "--dry-run"]),
+        "session s1 has 1 event, 2.0 KiB: all of it would be gone for good\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "forget", "s1", "--yes"]),
+        "forgot session s1: 1 event, 2.0 KiB\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "prune", "--strategy", "aggressive"]),
+        "session s1 pruned: 5000 tokens before, 900 after; 31 messages, 1 tool execution and 2 \
+         entities left the working set, and stay in the log\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "prune"]),
+        "session s1 has 50 tokens: nothing to do (comprehensive)\n"
+    );
+    assert_eq!(
+        desk.out(&["session", "unprune"]),
+        "session s1 is whole: 900 tokens before, 5000 now\n"
+    );
+}
+
+/// Sizes are a table that ends with how things are now.
+#[test]
+fn sizes_are_told_to_people() {
+    let desk = Desk::new();
+    let asked: &[&str] = &[
+        "session",
+        "metrics",
+        "s1",
+        "--since-ms",
+        "60000",
+        "--limit",
+        "5",
+    ];
+    let args = r#"{"session":"s1","since_ms":60000,"limit":5}"#;
+    check_sent(&desk, &[(asked, "metrics", args)]);
+    assert_eq!(
+        desk.out(asked),
+        "at                    position  working set  entities  tokens\n\
+         2026-01-01T00:00:00Z  4         10           1         10\n\
+         now                   9         9            2         30\n"
+    );
+}
+
+/// What changed is told a line each, and that nothing did.
+#[test]
+fn differences_are_told_to_people() {
+    let desk = Desk::new();
+    let lines = "~ title \"a\" -> \"b\\u{202e}\"\n+ topic \"x\"\n- preferences.n 1\n+ message m-1\n\
+                 + 2 more messages\n- 1 message\n+ device sw-1, mentions: 2\n\
+                 ~ site NYC, mentions: 1 -> 4\n+ step 1 x\n~ step 2 x -> y\\u{1b}\n\
+                 ~ context /goal\n+ context /a b\n";
+    assert_eq!(desk.out(&["session", "diff", "--from", "2"]), lines);
+    assert_eq!(desk.out(&["diff", "2"]), lines);
+    assert_eq!(desk.out(&["diff", "9"]), "nothing changed from 9 to 9\n");
+}
+
+/// Messages, entities and what an answer rested on are told in tables and sentences.
+#[test]
+fn the_rest_is_told_to_people() {
+    let desk = Desk::new();
+    assert_eq!(
+        desk.out(&["message", "record", "--sender", "user", "x"]),
+        "message m-1 of session s1 (position 9): 4 tokens\n  \
+         12 bytes came out of a context pack, and do not count\n  device sw\\u{1b}-1\n"
+    );
+    assert_eq!(
+        desk.out(&["message", "list"]),
+        "message  at                    sender  type   tokens  entities  said\n\
+         m-1      2026-01-01T00:00:00Z  user    query  4       1         is it\\n\\u{202e}up\\u{9b}?\n"
+    );
+    assert_eq!(desk.run(&["message", "list", "--sender", "assistant"]).0, 1);
+    let shown = desk.out(&["message", "show", "m-1"]);
+    assert!(
+        shown.contains("tools     ping\n")
+            && shown.contains("entities  device sw-1\n")
+            && shown.ends_with("\n\nis it\n\\u{202e}up\\u{9b}?\n"),
+        "{shown}"
+    );
+    assert_eq!(
+        desk.out(&["entity", "list"]),
+        "kind    name          mentions  relevance  last mentioned        part of\n\
+         device  sw\\u{202e}-1  2         9.6        2026-01-02T00:00:00Z  site:NYC\n\
+         in all: device 1, site 2\n"
+    );
+    let shown = desk.out(&["entity", "show", "sw-1"]);
+    for line in [
+        "id               7\n",
+        "its parts: interface:eth0\n",
+        "<connected_to  device  r1    2\n",
+        "message m-1        4         2026-01-01T00:00:00Z  is sw-1\\nup\n",
+        "step 2, attempt 3  5         2026-01-01T00:00:00Z\n",
+        "netbox says\n{\n  \"status\": \"up\\u{9b}\"\n}\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+    assert_eq!(
+        desk.out(&[
+            "entity",
+            "relate",
+            "device:a",
+            "connected_to",
+            "ip_address:fe80::1"
+        ]),
+        "device:a connected_to ip_address:fe80::1 in session s1 (position 9)\n"
+    );
+    let found = desk.out(&["entity", "resolve", "sw-1"]);
+    assert!(
+        found.contains("found as upstream\n\nnetbox says\n{\n  \"status\": \"act\\u{202e}ive\""),
+        "{found}"
+    );
+    let told = "lore: nobody knows what is meant\nlore: netbox does not answer\n".to_owned();
+    assert_eq!(
+        desk.run(&["entity", "resolve", "nope"]),
+        (1, String::new(), told)
+    );
+    assert_eq!(
+        desk.out(&["why", "m-1"]),
+        "message m-1 of session s1, position 4: MessageRecorded at 2026-01-01T00:00:00Z by -\n\
+         was made with\n\
+         pack      p-1\n\
+         made for  a message, SHA-256 ab\n\
+         session   s1\n\
+         position  3\n\
+         at        2026-01-01T00:00:00Z\n\
+         agent     x\n\
+         tokens    20 of 30: history 12, message 8\n\
+         rests on\n\
+         what  id   session    position  event  at  agent\n\
+         step  2.1  forgotten  gone      -      -   -\n\
+         is used by\n\
+         pack  position\n\
+         p-2   8\n"
+    );
+    let (code, out, err) = desk.run(&["why", "m-9"]);
+    assert_eq!((code, err.as_str()), (1, "lore: no pack used it\n"));
+    assert!(
+        out.starts_with("message m-9 of session s1, position 6"),
+        "{out}"
+    );
+}
+
+/// Programs get the whole reply with its version, and refusals as JSON.
+#[test]
+fn programs_get_json() {
+    let desk = Desk::new();
+    for (arguments, operation) in [
+        (&["session", "list", "--json"][..], "list_sessions"),
+        (&["--json", "session", "show"], "get_session"),
+        (&["message", "list", "--json"], "list_messages"),
+        (&["entity", "list", "--json"], "list_entities"),
+        (&["pack", "x", "--json"], "enrich_message"),
+        (&["why", "12", "--json"], "why"),
+        (&["diff", "2", "--json"], "diff_session"),
+    ] {
+        let (code, out, err) = desk.run(arguments);
+        assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
+        let (canned, _) = reply(operation, "").unwrap();
+        assert_eq!(out, format!("{{\"schema_version\":1,{}\n", &canned[1..]));
+    }
+    let (code, out, err) = desk.run(&["session", "close", "--json"]);
+    assert_eq!((code, err.as_str()), (5, ""));
+    let refused: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(refused["error"]["code"], "CONFLICT");
+    let (code, out, err) = desk.run(&["session", "close"]);
+    assert_eq!((code, out.as_str()), (5, ""));
+    assert_eq!(err, "lore: the lease is lost\n  take it again\n");
+}
+
+/// What makes no sense is refused before anybody is called, and says what would.
+#[test]
+fn nonsense_is_refused() {
+    let desk = Desk::new();
+    for (arguments, said) in [
+        (&["session", "show", "s 1"][..], "' '"),
+        (
+            &["session", "list", "--state", "gone"],
+            "active, expired, closed, any",
+        ),
+        (
+            &["session", "create", "--preference", "theme=dark"],
+            "theme='\"dark\"'",
+        ),
+        (&["session", "forget", "s1"], "--yes"),
+        (
+            &["session", "forget", "s1", "--yes", "--dry-run"],
+            "--dry-run",
+        ),
+        (
+            &["session", "fork", "s1", "--at", "noon"],
+            "--at: \"noon\" is neither",
+        ),
+        (&["session", "diff", "s1"], "--from"),
+        (&["session", "release"], "--token"),
+        (&["message", "record", "x"], "--sender"),
+        (
+            &["message", "record", "--sender", "nobody", "x"],
+            "user, assistant, system, tool",
+        ),
+        (
+            &["message", "list", "--since", "x"],
+            "--since: \"x\" is neither",
+        ),
+        (&["entity", "relate", "a", "is", "b"], "KIND:NAME"),
+        (&["entity", "list", "--all", "--project", "p"], "--project"),
+        (&["pack"], "MESSAGE"),
+        (&["pack", "x", "--for-task", "y"], "--for-task"),
+        (&["pack", "x", "--project", "p"], "--for-task"),
+        (&["why"], "WHAT"),
+        (&["why", "a b"], "' '"),
+        (&["diff", "s1"], "s1@POSITION"),
+        (&["diff", "s1", "7"], "s1@POSITION"),
+        (&["diff", "s1@noon"], "neither a position"),
+    ] {
+        let (code, out, err) = desk.run(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+    assert!(desk.sent.lock().unwrap().is_empty());
+}
+
+/// Help says how sides and ids are told apart; completions know every verb.
+#[test]
+fn help_and_completions_know_the_verbs() {
+    let desk = Desk::new();
+    assert!(desk.out(&["diff", "--help"]).contains("digits alone"));
+    assert!(desk.out(&["pack", "--help"]).contains("lore why PACK"));
+    assert!(desk.out(&["why", "--help"]).contains("p-…"));
+    let script = desk.out(&["completions", "bash"]);
+    for verb in [
+        "unprune",
+        "relate",
+        "aggressive",
+        "tool_result",
+        "recency",
+        "--for-task",
+    ] {
+        assert!(script.contains(verb), "{verb}");
+    }
+}

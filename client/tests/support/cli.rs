@@ -1,0 +1,80 @@
+//! The program run as people and scripts do, against a daemon with canned replies.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use lore::protocol::frame;
+use lore::protocol::{Args, ErrorBody};
+
+use super::{Peer, listen, places};
+
+/// A reply, with what is said beside it; or a refusal.
+pub type Answer = Result<(String, Option<&'static str>), ErrorBody>;
+
+/// Answers every call with what `reply` says to the operation's name and its arguments.
+pub fn serve(home: &Path, reply: impl Fn(&str, &str) -> Answer + Send + 'static) {
+    let listener = listen(&places(home));
+    thread::spawn(move || {
+        loop {
+            let mut peer = Peer::accept(&listener);
+            while let Some((id, name, args)) = peer.call() {
+                let Args::Json(args) = args else {
+                    panic!("no JSON")
+                };
+                match reply(&name, std::str::from_utf8(&args).unwrap()) {
+                    Ok((json, meta)) => peer.answer_with(id, &json, meta),
+                    Err(error) => {
+                        let mut out = Vec::new();
+                        frame::encode_error(&mut out, Some(id), &error);
+                        peer.stream.write_all(&out).unwrap();
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Runs the program with this on its standard input.
+pub fn lore(home: &Path, arguments: &[&str], input: &str) -> Output {
+    lore_with(home, &[], arguments, input)
+}
+
+/// The same with these variables in its environment.
+pub fn lore_with(
+    home: &Path,
+    variables: &[(&str, &str)],
+    arguments: &[&str],
+    input: &str,
+) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lore"))
+        .env_clear()
+        .env("LORE_HOME", home)
+        .env("LORE_DAEMON", "/nonexistent/lored")
+        .envs(variables.iter().copied())
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may not read its input at all.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Exit code, standard output, standard error.
+pub fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    parts(lore(home, arguments, ""))
+}
+
+/// What a run of the program came to, as [`run`] gives it.
+pub fn parts(output: Output) -> (i32, String, String) {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}

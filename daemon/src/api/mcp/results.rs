@@ -1,0 +1,54 @@
+//! What the server says of itself and what calls come to, as rmcp has it.
+
+use lore::protocol::{ErrorBody, tools as said};
+use rmcp::model::{
+    CallToolResult, ContentBlock, Implementation, InitializeResult, MetaObject, ProtocolVersion,
+    ResourcesCapability, ServerCapabilities,
+};
+use serde_json::Value;
+
+use super::parcel::{Content, Parcel};
+use crate::operation::{Operation, Reply};
+
+/// What the server says about itself, under the newest revision that has an `initialize`.
+#[must_use]
+pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
+    let server =
+        Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
+    let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+    let mut of_resources = ResourcesCapability::default();
+    of_resources.subscribe = tells_changes.then_some(true);
+    of_resources.list_changed = tells_changes.then_some(true);
+    capabilities.resources = has_resources.then_some(of_resources);
+    InitializeResult::new(capabilities)
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        .with_server_info(server)
+        .with_instructions(said::INSTRUCTIONS)
+}
+
+/// The result of a call; its content is left in the parcel.
+#[must_use]
+pub fn replied(operation: &Operation, reply: Reply, parcel: &Parcel) -> CallToolResult {
+    parcel.leave(Content {
+        json: reply.json,
+        wrapped_as: operation.wrapped_as,
+    });
+    let mut result = CallToolResult::success(Vec::new());
+    if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {
+        result.meta = Some(MetaObject(meta));
+    }
+    result
+}
+
+/// The result of a call that was refused: an error that a model can read.
+#[must_use]
+pub fn refused(body: &ErrorBody) -> CallToolResult {
+    let mut text = format!("{}: {}", body.code, body.message);
+    if let Some(hint) = &body.hint {
+        text.push_str("\nHint: ");
+        text.push_str(hint);
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = serde_json::to_value(body).ok();
+    result
+}

@@ -1,0 +1,201 @@
+//! Hosts that want to hear of changes: subscriptions of the older era, streams of the newest.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use lore::protocol::Position;
+use rmcp::RoleServer;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::changes::{Changed, Changes};
+use crate::api::dispatch::Dispatch;
+use crate::error::{Code, Refusal};
+use crate::operation::Patience;
+
+/// Addresses that one connection, or one stream of the newest era, may subscribe to.
+pub const ADDRESSES_MAX: usize = 1000;
+/// After something was told, what comes is gathered for so long.
+const GATHER: Duration = Duration::from_millis(100);
+/// After a failure, it is looked again this much later.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// What the host of one connection has subscribed to, in the older era.
+#[derive(Default)]
+pub struct Subscriptions {
+    addresses: Arc<Mutex<BTreeSet<String>>>,
+    /// Set when its changes are watched.
+    watched: OnceCell<()>,
+}
+
+impl Subscriptions {
+    /// Watches from now on, until `over`; lists are told of, too. Once is enough.
+    ///
+    /// # Errors
+    /// When there is no state to begin with.
+    pub async fn watch(
+        &self,
+        dispatch: &Dispatch,
+        peer: &Peer<RoleServer>,
+        over: &CancellationToken,
+    ) -> Result<(), Refusal> {
+        let begin = async || {
+            let changes = Changes::after(dispatch, None).await?;
+            let (to, over) = (To::Host(peer.clone()), over.clone());
+            let addresses = Arc::clone(&self.addresses);
+            tokio::spawn(async move {
+                let is_wanted = |address: &str| lock(&addresses).contains(address);
+                tokio::select! {
+                    () = tell(changes, &to, is_wanted) => {}
+                    () = over.cancelled() => {}
+                }
+            });
+            Ok(())
+        };
+        self.watched.get_or_try_init(begin).await.copied()
+    }
+
+    /// One more address.
+    ///
+    /// # Errors
+    /// What there is not is refused as when it is read; `RATE_LIMITED` when there are too many.
+    pub async fn add(&self, dispatch: &Dispatch, address: String) -> Result<(), Refusal> {
+        let published = dispatch.context().read(None).await?;
+        dispatch.resources().check(&published.snapshot, &address)?;
+        let mut addresses = lock(&self.addresses);
+        if addresses.len() >= ADDRESSES_MAX && !addresses.contains(&address) {
+            let message = format!("a connection subscribes to at most {ADDRESSES_MAX} resources");
+            return Err(Refusal::new(Code::RateLimited, message)
+                .hint("Unsubscribe from one, or follow the log with `follow_events`."));
+        }
+        addresses.insert(address);
+        Ok(())
+    }
+
+    /// One less; also when it was none.
+    pub fn remove(&self, address: &str) {
+        lock(&self.addresses).remove(address);
+    }
+}
+
+fn lock(addresses: &Mutex<BTreeSet<String>>) -> MutexGuard<'_, BTreeSet<String>> {
+    addresses.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What of a stream's wishes is granted: lists, and the addresses that there are, as many as may be.
+#[must_use]
+pub fn granted(dispatch: &Dispatch, wished: &SubscriptionFilter) -> SubscriptionFilter {
+    let state = dispatch.context().engine.published();
+    let is_there = |address: &&String| {
+        // While the store is opened anew nothing is told apart.
+        state.as_ref().is_none_or(|state| {
+            let checked = dispatch.resources().check(&state.snapshot, address);
+            checked.is_ok()
+        })
+    };
+    let mut filter = SubscriptionFilter::new();
+    filter.resources_list_changed = wished.resources_list_changed.filter(|wished| *wished);
+    filter.resource_subscriptions = wished.resource_subscriptions.as_ref().map(|addresses| {
+        let there = addresses.iter().take(ADDRESSES_MAX).filter(is_there);
+        there.cloned().collect()
+    });
+    filter
+}
+
+/// Tells a stream of the newest era what changes behind a position, until it is cancelled or over.
+pub async fn listen(
+    dispatch: &Dispatch,
+    behind: Option<Position>,
+    stream: &SubscriptionContext,
+    patience: &Patience,
+) -> Result<(), Refusal> {
+    patience.check()?;
+    let changes = Changes::after(dispatch, behind).await?;
+    let accepted = stream.accepted().resource_subscriptions.iter().flatten();
+    let accepted: BTreeSet<&str> = accepted.map(String::as_str).collect();
+    let to = To::Stream(stream.sink().clone());
+    tokio::select! {
+        () = tell(changes, &to, |address| accepted.contains(address)) => {}
+        () = stream.cancelled() => {}
+        () = patience.over() => {}
+    }
+    Ok(())
+}
+
+/// Who is told.
+enum To {
+    Host(Peer<RoleServer>),
+    Stream(SubscriptionSink),
+}
+
+/// Why nobody is told any more.
+struct Gone;
+
+impl To {
+    async fn updated(&self, address: &str) -> Result<(), Gone> {
+        match self {
+            Self::Host(peer) => {
+                let about = ResourceUpdatedNotificationParam::new(address);
+                peer.notify_resource_updated(about).await.map_err(|_| Gone)
+            }
+            Self::Stream(sink) => {
+                let told = sink.notify_resource_updated(address).await;
+                told.map_err(|_| Gone)
+            }
+        }
+    }
+
+    async fn lists(&self) -> Result<(), Gone> {
+        match self {
+            Self::Host(peer) => {
+                let told = peer.notify_resource_list_changed().await;
+                told.map_err(|_| Gone)
+            }
+            Self::Stream(sink) if sink.accepted().resources_list_changed == Some(true) => {
+                let told = sink.notify_resource_list_changed().await;
+                told.map_err(|_| Gone)
+            }
+            Self::Stream(_) => Ok(()),
+        }
+    }
+
+    /// Whether there was anything to say.
+    async fn told(
+        &self,
+        changed: &Changed,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<bool, Gone> {
+        let mut told = changed.lists;
+        for address in &changed.updated {
+            if is_wanted(address) {
+                self.updated(address).await?;
+                told = true;
+            }
+        }
+        if changed.lists {
+            self.lists().await?;
+        }
+        Ok(told)
+    }
+}
+
+/// Tells of changes until nobody is there to be told. A host that reads slowly is told less often:
+/// what comes meanwhile is told together.
+async fn tell(mut changes: Changes, to: &To, is_wanted: impl Fn(&str) -> bool) {
+    loop {
+        match changes.next().await {
+            Ok(changed) => match to.told(&changed, &is_wanted).await {
+                Ok(true) => tokio::time::sleep(GATHER).await,
+                Ok(false) => {}
+                Err(Gone) => return,
+            },
+            Err(refusal) => {
+                tracing::warn!(%refusal, "changes of resources cannot be told");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Changes of resources through the door: subscriptions of the older era, streams of the newest.
+
+use super::*;
+use crate::api::trial::KINDS;
+
+fn ask(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn about(uri: &str) -> Value {
+    json!({ "uri": uri })
+}
+
+async fn house() -> House {
+    House::with_resources(Limits::default(), KINDS)
+}
+
+/// Something happens in a session that pages are touched by.
+async fn happen(house: &House, name: &str, session: &str) {
+    let mut peer = house.peer().await;
+    let arguments = match name {
+        "create_session" => json!({ "session": session }),
+        _ => json!({"session": session, "tool": "t", "result": "1"}),
+    };
+    content(&peer.call(9, name, arguments).await);
+}
+
+impl Peer {
+    async fn told(&mut self, method: &str) -> Value {
+        let told = self.answer().await;
+        assert_eq!(told["method"], format!("notifications/{method}"), "{told}");
+        assert!(told["id"].is_null(), "{told}");
+        told["params"].clone()
+    }
+}
+
+/// The older era: lists are told of since the host is initialized, texts since it has subscribed, and
+/// until it unsubscribes; what others are subscribed to does not come.
+#[tokio::test]
+async fn hosts_of_the_older_era_subscribe() {
+    let house = house().await;
+    let mut peer = house.peer().await;
+    peer.initialize("2025-11-25").await;
+    for (id, uri) in [
+        (2, "lore://page/p-1"),
+        (3, "lore://page/p-2"),
+        (4, "lore://page/p-1"),
+    ] {
+        let answer = peer.ask(ask(id, "resources/subscribe", about(uri))).await;
+        assert_eq!(answer["result"], json!({}), "{answer}");
+    }
+    happen(&house, "create_session", "p-9").await;
+    peer.told("resources/list_changed").await;
+    happen(&house, "create_session", "p-1").await;
+    assert_eq!(
+        peer.told("resources/updated").await,
+        about("lore://page/p-1")
+    );
+    peer.told("resources/list_changed").await;
+    happen(&house, "record_step", "p-1").await;
+    assert_eq!(
+        peer.told("resources/updated").await,
+        about("lore://page/p-1")
+    );
+
+    let uri = about("lore://page/p-1");
+    let answer = peer.ask(ask(5, "resources/unsubscribe", uri.clone())).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    assert_eq!(
+        peer.ask(ask(6, "resources/unsubscribe", uri)).await["result"],
+        json!({})
+    );
+    happen(&house, "record_step", "p-1").await;
+    happen(&house, "create_session", "p-2").await;
+    assert_eq!(
+        peer.told("resources/updated").await,
+        about("lore://page/p-2")
+    );
+    peer.told("resources/list_changed").await;
+}
+
+/// What is not there cannot be subscribed to, nor more than so much; the newest era has its own way.
+#[tokio::test]
+async fn wrong_subscriptions_are_refused() {
+    let house = house().await;
+    let mut peer = house.peer().await;
+    peer.initialize("2025-11-25").await;
+    for (uri, number, code) in [
+        ("lore://page/x", -32002, "CHECKPOINT_NOT_FOUND"),
+        ("lore://nothing/x", -32002, "NOT_FOUND"),
+        ("lore://nosuch/x", -32002, "NOT_FOUND"),
+        ("page", -32602, "INVALID_INPUT"),
+    ] {
+        let answer = peer.ask(ask(2, "resources/subscribe", about(uri))).await;
+        assert_eq!(answer["error"]["code"], number, "{uri}: {answer}");
+        assert_eq!(answer["error"]["data"]["code"], code, "{uri}: {answer}");
+        assert_eq!(answer["error"]["data"]["uri"], uri);
+    }
+    for at in 0..1000 {
+        let uri = about(&format!("lore://page/p-{at}"));
+        let answer = peer.ask(ask(at, "resources/subscribe", uri)).await;
+        assert_eq!(answer["result"], json!({}), "{answer}");
+    }
+    let one_more = about("lore://page/p-1000");
+    let answer = peer
+        .ask(ask(2, "resources/subscribe", one_more.clone()))
+        .await;
+    assert_eq!(answer["error"]["data"]["code"], "RATE_LIMITED", "{answer}");
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let answer = peer.ask(modern(ask(3, method, one_more.clone()))).await;
+        assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    }
+    let listen = ask(4, "subscriptions/listen", json!({"notifications": {}}));
+    assert_eq!(peer.ask(listen).await["error"]["code"], -32601);
+
+    let house = House::open(Limits::default());
+    let mut peer = house.peer().await;
+    peer.initialize("2025-11-25").await;
+    let answer = peer
+        .ask(ask(2, "resources/subscribe", about("lore://page/p-1")))
+        .await;
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+}
+
+fn listen(id: u64, notifications: Value) -> Value {
+    modern(ask(
+        id,
+        "subscriptions/listen",
+        json!({ "notifications": notifications }),
+    ))
+}
+
+fn tag(id: u64) -> Value {
+    json!({ "io.modelcontextprotocol/subscriptionId": id })
+}
+
+/// The newest era: a stream says what of its wishes it grants, everything in it bears its id, and it
+/// ends when it is cancelled, or with the daemon by a result.
+#[tokio::test]
+async fn streams_of_the_newest_era_tell_changes() {
+    let house = house().await;
+    let mut peer = house.peer().await;
+    let uris = json!(["lore://page/p-1", "lore://nosuch/x", "lore://page/x"]);
+    peer.send(listen(7, json!({"resourceSubscriptions": uris})).to_string())
+        .await;
+    let granted = peer.told("subscriptions/acknowledged").await;
+    let wanted = json!({"resourceSubscriptions": ["lore://page/p-1"]});
+    assert_eq!(granted, json!({"_meta": tag(7), "notifications": wanted}));
+    peer.send(listen(8, json!({"resourcesListChanged": true})).to_string())
+        .await;
+    let granted = peer.told("subscriptions/acknowledged").await;
+    let wanted = json!({"resourcesListChanged": true});
+    assert_eq!(granted, json!({"_meta": tag(8), "notifications": wanted}));
+
+    happen(&house, "create_session", "p-1").await;
+    let mut told = [peer.answer().await, peer.answer().await];
+    told.sort_by_key(|told| told["method"].to_string());
+    assert_eq!(told[0]["method"], "notifications/resources/list_changed");
+    assert_eq!(told[0]["params"]["_meta"], tag(8));
+    assert_eq!(
+        told[1]["params"],
+        json!({"_meta": tag(7), "uri": "lore://page/p-1"})
+    );
+
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
+        "requestId": 7,
+    }});
+    peer.send(cancel.to_string()).await;
+    happen(&house, "record_step", "p-1").await;
+    happen(&house, "create_session", "p-3").await;
+    assert_eq!(peer.told("resources/list_changed").await["_meta"], tag(8));
+    house.door.stop.cancel();
+    let last = peer.answer().await;
+    assert_eq!(last["id"], 8, "{last}");
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(peer.line().await, "");
+}
+
+/// Streams stand beside the calls in flight, up to their own limit.
+#[tokio::test]
+async fn streams_hold_up_no_calls() {
+    let limits = Limits {
+        calls_in_flight_max: 1,
+        waiting_calls_max: 2,
+        ..Limits::default()
+    };
+    let house = House::with_resources(limits, KINDS);
+    let mut peer = house.peer().await;
+    for id in [1, 2] {
+        peer.send(listen(id, json!({})).to_string()).await;
+        peer.told("subscriptions/acknowledged").await;
+    }
+    peer.send(listen(3, json!({})).to_string()).await;
+    peer.told("subscriptions/acknowledged").await;
+    let refused = peer.answer().await;
+    assert_eq!(refused["id"], 3);
+    assert_eq!(
+        refused["error"]["data"]["code"], "RATE_LIMITED",
+        "{refused}"
+    );
+    let waiting = json!({"from": 1, "wait_ms": 30_000});
+    let refused = peer
+        .ask(modern(call(4, "follow_events", waiting.clone())))
+        .await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    for id in 5..50 {
+        let answer = peer.ask(modern(call(id, "status", json!({})))).await;
+        assert_eq!(answer["id"], id);
+    }
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
+        "requestId": 1,
+    }});
+    peer.send(cancel.to_string()).await;
+    // A place is free once the stream has ended; then the call waits, and ends with its connection.
+    loop {
+        peer.send(modern(call(60, "follow_events", waiting.clone())).to_string())
+            .await;
+        peer.send(modern(call(61, "status", json!({}))).to_string())
+            .await;
+        if peer.answer().await["id"] == 61 {
+            break;
+        }
+        peer.answer().await;
+    }
+    peer.write.shutdown().await.unwrap();
+    let mut last = [peer.answer().await, peer.answer().await];
+    last.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!(last[0]["id"], 2);
+    assert_eq!(content(&last[1])["next"], 1, "{}", last[1]);
+}

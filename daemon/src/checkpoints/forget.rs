@@ -1,0 +1,52 @@
+//! Forgetting: what a session has of checkpoints goes, and what others share stays as it is.
+
+use std::ops::ControlFlow;
+
+use super::command::{self, Report};
+use super::uses;
+use super::view::{self, SPACE, critical_keys, key, of_session, of_session_row};
+use crate::log::Hash;
+use crate::store::{Direction, Error, Rows, RowsMut};
+
+/// Removes every row of a session, and of its objects' uses.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let mut checkpoints = Vec::new();
+    view::walk(rows, session, None, Direction::Forward, &mut |row| {
+        checkpoints.push((row.position, row.checkpoint));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for (position, checkpoint) in checkpoints {
+        let at = position.0.to_be_bytes();
+        rows.remove(SPACE, &of_session(b's', session, &at));
+        rows.remove(SPACE, &key(b'c', checkpoint.bytes()));
+    }
+    for (critical, _) in critical_keys(rows, session)? {
+        rows.remove(SPACE, &of_session(b'm', session, critical.as_bytes()));
+    }
+    uses::release_all(rows, session)?;
+    let had = of_session_row(rows, session)?;
+    uses::count(rows, |count| count.saturating_sub(had.count))?;
+    rows.remove(SPACE, &key(b'l', session.as_bytes()));
+    Ok(())
+}
+
+/// The objects that a session's checkpoints rest on, each with the bytes on disk that would go with
+/// the session: 0 when another session needs it, too.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, u64)>, Error> {
+    uses::with_session(rows, session)
+}
+
+/// Lets those of the objects go that nothing uses any more. The blobs that held them are named by
+/// nothing then.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn free_objects(rows: &mut dyn RowsMut, objects: &[Hash]) -> Result<(), Error> {
+    command::let_go(rows, objects, &Report::default())
+}

@@ -1,0 +1,356 @@
+//! Forgetting, decided and erased: what is gone, what stays, and what others notice of it.
+
+use serde_json::{Value, json};
+
+use super::history::{choice_of, create, erase, forget, record};
+use super::{Ask, Bench, folded_anew, save};
+use crate::checkpoints::decided::{MarkKey, empty_body, of_session_row};
+use crate::checkpoints::{self, Totals};
+use crate::engine::{Command, Decide, erasure};
+use crate::error::{Code, Refusal};
+use crate::forgetting::NoteErased;
+use crate::log::{Body, LOG, NewEvent, OBJECTS, Position, codec};
+use crate::rooms::Rooms;
+use crate::sessions::{self, SessionForgotten};
+
+/// A bench with a session of three steps and a checkpoint, and another with a step.
+fn bench() -> Bench {
+    let mut bench = Bench::new();
+    bench.group(vec![
+        Ask::new(create("s-1")),
+        record(Some("s-1"), None, true).key("k", "body"),
+        Ask::new(create("s-2")),
+        record(Some("s-2"), None, true).by("b"),
+        record(Some("s-1"), None, true),
+        record(Some("s-1"), Some(2), false),
+        Ask::new(save(1, choice_of("s-1"), &[Some(1), Some(2)], false)),
+    ]);
+    bench
+}
+
+fn code<T>(outcome: Result<T, Refusal>) -> Code {
+    outcome.err().unwrap().code
+}
+
+fn is_as_folded(bench: &Bench) {
+    bench.events();
+    assert_eq!(
+        folded_anew(bench).rows_of_views(),
+        bench.rows.rows_of_views()
+    );
+}
+
+/// With the tombstone, and before a byte is erased, the session is nowhere to be found: not by name, not
+/// as the caller's current one, not by its key, its id not to be used again.
+#[test]
+fn a_forgotten_session_is_gone_at_once() {
+    let mut bench = bench();
+    let tombstone = bench.one(forget("s-1").key("f", "forget")).unwrap();
+    let fact = &tombstone.event.payload.as_ref().unwrap().fact;
+    let told: SessionForgotten = crate::log::codec::decode(fact).unwrap();
+    assert_eq!(told.events, 5);
+    for is_erased in [false, true] {
+        if is_erased {
+            erase(&mut bench, "s-1");
+        }
+        let refused = bench.one(record(Some("s-1"), None, true)).unwrap_err();
+        assert_eq!(refused.code, Code::SessionNotFound);
+        assert!(
+            refused.message.contains("was forgotten on 2026-01-31"),
+            "{refused}"
+        );
+        assert_eq!(code(bench.one(forget("s-1"))), Code::SessionNotFound);
+        let refused = bench.one(Ask::new(create("s-1"))).unwrap_err();
+        assert_eq!(refused.code, Code::Conflict);
+        assert!(refused.message.contains("forgotten"), "{refused}");
+        let mark = MarkKey {
+            session: "s-1".to_owned(),
+            key: "key-0".to_owned(),
+            is_unmarked: false,
+            body: Some(empty_body([7; 16])),
+        };
+        assert_eq!(code(bench.one(Ask::new(mark))), Code::SessionNotFound);
+        let key = record(Some("s-1"), None, true).key("k", "body");
+        assert_eq!(code(bench.one(key)), Code::NotFound);
+        let again = bench.one(forget("s-1").key("f", "forget")).unwrap();
+        assert!(again.replayed && again.event == tombstone.event);
+        assert_eq!(bench.rows.len(OBJECTS), 0);
+        assert_eq!(checkpoints::totals(&bench.rows).unwrap(), Totals::default());
+        assert_eq!(sessions::counts(&bench.rows).unwrap().sessions, 1);
+        assert_eq!(sessions::counts(&bench.rows).unwrap().steps, 1);
+        is_as_folded(&bench);
+    }
+    let new = bench.one(record(None, None, true)).unwrap();
+    let session = new.event.header.session.clone();
+    assert_ne!(
+        session.as_deref(),
+        Some("s-1"),
+        "whose last one it was has none"
+    );
+    is_as_folded(&bench);
+}
+
+/// Nothing of it is left in a record once it is erased, and everything of the others is; then it is noted,
+/// once.
+#[test]
+fn what_is_erased_is_in_no_record() {
+    let mut bench = bench();
+    bench.one(forget("s-1")).unwrap();
+    assert!(sessions::is_unerased(&bench.rows, "s-1").unwrap());
+    erase(&mut bench, "s-1");
+    for event in bench.events() {
+        let is_its = event.header.session.as_deref() == Some("s-1");
+        let is_gone = event.payload.is_none() && event.key.is_none();
+        let is_tombstone = sessions::is_tombstone(&event);
+        assert_eq!(is_gone, is_its && !is_tombstone, "{}", event.position());
+        assert_eq!(event.header.key.is_some(), event.position() == Position(2));
+    }
+    let note = || Ask::new(NoteErased::new("s-1", [9; 16]));
+    bench.one(note()).unwrap();
+    assert!(!sessions::is_unerased(&bench.rows, "s-1").unwrap());
+    assert_eq!(code(bench.one(note())), Code::Conflict);
+    is_as_folded(&bench);
+}
+
+/// Events of the same group, which are in no record yet, are counted and go with it.
+#[test]
+fn a_session_of_the_same_group_is_forgotten() {
+    let mut bench = Bench::new();
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        record(Some("s-1"), None, true).key("k", "body"),
+        Ask::new(save(1, choice_of("s-1"), &[Some(1), None], false)),
+        forget("s-1"),
+        record(Some("s-1"), None, true).key("k", "body"),
+        Ask::new(save(2, choice_of("s-1"), &[Some(1), None], false)),
+        Ask::new(create("s-1")),
+    ]);
+    let told: SessionForgotten = {
+        let event = &outcomes[3].as_ref().unwrap().event;
+        crate::log::codec::decode(&event.payload.as_ref().unwrap().fact).unwrap()
+    };
+    assert_eq!(told.events, 3);
+    let codes: Vec<Code> = outcomes.into_iter().skip(4).map(code).collect();
+    assert_eq!(
+        codes,
+        [Code::NotFound, Code::SessionNotFound, Code::Conflict]
+    );
+    assert_eq!(bench.rows.len(OBJECTS), 0);
+    is_as_folded(&bench);
+    erase(&mut bench, "s-1");
+    is_as_folded(&bench);
+}
+
+/// Objects that another session needs stay, with their bases, and count for it from then on.
+#[test]
+fn what_others_share_stays_and_counts_for_them() {
+    let mut bench = Bench::new();
+    let save = |id: u8, session: &str, content: u8| {
+        let is_delta = content > 0;
+        Ask::new(save(
+            id,
+            choice_of(session),
+            &[Some(content), None],
+            is_delta,
+        ))
+    };
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        Ask::new(create("s-2")),
+        Ask::new(create("s-3")),
+        // Each a delta against the one before; a content takes 10 bytes and its number.
+        save(1, "s-1", 0),
+        save(2, "s-1", 1),
+        save(3, "s-1", 2),
+        save(4, "s-2", 1),
+        save(5, "s-3", 0),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    let alone = |bench: &Bench, session: &str| {
+        let objects = checkpoints::objects_of(&bench.rows, session).unwrap();
+        objects.iter().map(|(_, bytes)| bytes).sum::<u64>()
+    };
+    let charged = |bench: &Bench, session| of_session_row(&bench.rows, session).unwrap().bytes;
+    let totals = |bench: &Bench| checkpoints::totals(&bench.rows).unwrap();
+    assert_eq!((alone(&bench, "s-1"), alone(&bench, "s-2")), (12, 0));
+    assert_eq!((charged(&bench, "s-1"), charged(&bench, "s-2")), (33, 0));
+    bench.one(forget("s-1")).unwrap();
+    is_as_folded(&bench);
+    erase(&mut bench, "s-1");
+    is_as_folded(&bench);
+    assert_eq!((charged(&bench, "s-2"), charged(&bench, "s-3")), (21, 0));
+    assert_eq!((totals(&bench).count, totals(&bench).bytes), (2, 21));
+    bench.one(forget("s-2")).unwrap();
+    is_as_folded(&bench);
+    assert_eq!((charged(&bench, "s-2"), charged(&bench, "s-3")), (0, 10));
+    assert_eq!(bench.rows.len(OBJECTS), 1);
+    bench.one(forget("s-3")).unwrap();
+    assert_eq!(bench.rows.len(OBJECTS), 0);
+    is_as_folded(&bench);
+}
+
+/// A long session is erased in several batches; the rows are those of a fold after each of them, and
+/// whoever begins anew after a kill comes to the same end.
+#[test]
+fn a_long_session_is_erased_in_batches() {
+    let mut bench = Bench::new();
+    bench.one(Ask::new(create("s-1"))).unwrap();
+    bench.one(Ask::new(create("s-2"))).unwrap();
+    for _ in 0..60 {
+        let long = |session| super::history::record_long(session, 9_000);
+        bench.group(vec![long("s-1"), long("s-1"), long("s-1"), long("s-2")]);
+    }
+    let others = |bench: &Bench| {
+        let events = bench.events().into_iter();
+        let others = events.filter(|event| event.header.session.as_deref() == Some("s-2"));
+        others.collect::<Vec<_>>()
+    };
+    let before = others(&bench);
+    bench.one(forget("s-1")).unwrap();
+    let records = bench.rows.rows(LOG).count();
+    let first = erasure::batch(&bench.rows, &Rooms, "s-1", Position(0)).unwrap();
+    assert!(first.next.is_some() && first.freed_bytes > 500_000);
+    bench.commit(first.changes());
+    is_as_folded(&bench);
+    let commits = erase(&mut bench, "s-1");
+    assert!(!commits.is_empty());
+    is_as_folded(&bench);
+    assert_eq!(bench.rows.rows(LOG).count(), records);
+    assert_eq!(others(&bench), before);
+    let left: usize = bench.rows.rows(LOG).map(|(_, value)| value.len()).sum();
+    assert!(left < 60 * 9_000 + 400 * 400, "{left} bytes are left");
+    let again = erasure::batch(&bench.rows, &Rooms, "s-1", Position(0)).unwrap();
+    assert!(again.changes().is_empty() && again.next.is_none());
+}
+
+/// An event as any room might decide it.
+struct Tell {
+    kind: &'static str,
+    session: &'static str,
+    fact: Value,
+    body: Value,
+}
+
+impl Command for Tell {
+    fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        Ok(vec![NewEvent {
+            kind: self.kind,
+            session: Some(self.session.to_owned()),
+            project: Some("p-1".to_owned()),
+            fact: codec::encode(&stored(&self.fact)),
+            body: Body::new(codec::encode(&stored(&self.body)), [1; 16]),
+            origin: None,
+        }])
+    }
+}
+
+/// A value as events have it.
+fn stored(value: &Value) -> ciborium::Value {
+    match value {
+        Value::Null => ciborium::Value::Null,
+        Value::Bool(is) => (*is).into(),
+        Value::Number(number) => number.as_u64().unwrap().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(items) => ciborium::Value::Array(items.iter().map(stored).collect()),
+        Value::Object(map) => {
+            let entries = map.iter();
+            let entries = entries.map(|(name, value)| (name.as_str().into(), stored(value)));
+            ciborium::Value::Map(entries.collect())
+        }
+    }
+}
+
+fn tell(kind: &'static str, session: &'static str, fact: Value, body: Value) -> Ask {
+    Ask::new(Tell {
+        kind,
+        session,
+        fact,
+        body,
+    })
+}
+
+/// A session that says all there is to say, some of it as others do.
+fn say_all(bench: &mut Bench, session: &'static str, prefers: &str) {
+    let mention = |key: &str, parent: Value| {
+        let mut mention = json!({"kind": "site", "key": key, "name": key, "how": "pattern"});
+        if !parent.is_null() {
+            mention["parent"] = parent;
+        }
+        mention
+    };
+    let mentions = json!([
+        mention("berlin", Value::Null),
+        mention("rack", json!({"kind": "site", "key": "berlin"})),
+    ]);
+    let created = json!({"title": "t", "user": "ada", "preferences": prefers});
+    let said = json!({
+        "id": format!("m-{session}"), "sender": "user", "type": "query", "tokens": 3,
+        "tools": 1, "mentions": mentions,
+    });
+    let executed = json!({"id": format!("t-{session}"), "status": "running"});
+    let resolved = json!({
+        "entity": {"kind": "site", "key": "berlin"}, "name": "Berlin", "resolver": "r", "expires": 9,
+    });
+    let outcomes = bench.group(vec![
+        tell("SessionCreated", session, json!({}), created),
+        tell("MessageRecorded", session, said, json!({})),
+        tell("ToolRecorded", session, executed, json!({})),
+        tell("EntityResolved", session, resolved, json!({"data": "{}"})),
+        tell(
+            "SessionUpdated",
+            session,
+            json!({}),
+            json!({"preferences": prefers, "add_tags": ["x"]}),
+        ),
+        tell(
+            "SessionLeased",
+            session,
+            json!({"name": "l", "until": 9}),
+            json!({}),
+        ),
+        record(Some(session), None, true),
+    ]);
+    for outcome in outcomes {
+        outcome.unwrap();
+    }
+}
+
+/// Whatever the rooms hold of a session goes with it, and what is left is what others said: lists,
+/// names of a project, what a user preferred. A session with forks is not forgotten before them.
+#[test]
+fn every_room_forgets() {
+    let mut bench = Bench::new();
+    say_all(&mut bench, "s-1", r#"{"a":1}"#);
+    let before: Vec<_> = bench.rows.rows_of_views();
+    say_all(&mut bench, "s-2", r#"{"a":2}"#);
+    let fork = json!({"parent": {"session": "s-2", "position": 9, "last_step": 1}});
+    bench
+        .one(tell("SessionCreated", "s-3", fork, json!({})))
+        .unwrap();
+    is_as_folded(&bench);
+    let refused = bench.one(forget("s-2")).unwrap_err();
+    assert_eq!(refused.code, Code::Conflict);
+    assert!(refused.message.contains("`s-3`"), "{refused}");
+    for session in ["s-3", "s-2"] {
+        bench.one(forget(session)).unwrap();
+        is_as_folded(&bench);
+        erase(&mut bench, session);
+        is_as_folded(&bench);
+        bench
+            .one(Ask::new(NoteErased::new(session, [9; 16])))
+            .unwrap();
+    }
+    // But for how far the spaces are folded, whose last session it was, and the log's own index.
+    let is_told = |(space, key, _): &(&'static str, Vec<u8>, Vec<u8>)| {
+        *space != "index" && !matches!(key.first(), Some(0 | b'c' | b'f'))
+    };
+    let left: Vec<_> = bench
+        .rows
+        .rows_of_views()
+        .into_iter()
+        .filter(is_told)
+        .collect();
+    let wanted: Vec<_> = before.into_iter().filter(is_told).collect();
+    assert!(wanted.len() > 20, "{} rows", wanted.len());
+    assert_eq!(left, wanted);
+}

@@ -1,0 +1,151 @@
+//! Random packs and prunings: of sessions and of a project, resting on what may be there or not.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::Ask;
+use super::history::choice_of;
+use crate::engine::{Command, Decide};
+use crate::entities::EntityRef;
+use crate::error::Refusal;
+use crate::log::{Body, NewEvent, codec};
+use crate::packs::decided::{Among, MakePack, Turn, TurnWorkingSet};
+use crate::packs::{
+    ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy as Keeping,
+};
+use crate::sessions::{self, Room};
+
+/// What a random caller wants of packs.
+#[derive(Clone, Debug)]
+pub(crate) enum Pack {
+    /// For a session, or for the project.
+    Make {
+        id: u8,
+        session: Option<u8>,
+        of: Option<u8>,
+        piece: u64,
+    },
+    Prune {
+        session: u8,
+        message: u8,
+    },
+    Unprune {
+        session: u8,
+    },
+}
+
+pub(crate) fn pack() -> impl Strategy<Value = Pack> {
+    let session = 0..4_u8;
+    prop_oneof![
+        4 => (
+            0..30_u8,
+            proptest::option::weighted(0.7, session.clone()),
+            proptest::option::weighted(0.4, session.clone()),
+            0..6_u64,
+        )
+            .prop_map(|(id, session, of, piece)| Pack::Make { id, session, of, piece }),
+        2 => (session.clone(), 0..4_u8)
+            .prop_map(|(session, message)| Pack::Prune { session, message }),
+        1 => session.prop_map(|session| Pack::Unprune { session }),
+    ]
+}
+
+fn name(session: u8) -> String {
+    format!("s-{session}")
+}
+
+/// A turn of the working set that was prepared on the rows it is decided on.
+struct TurnNow {
+    session: String,
+    turn: Turn,
+}
+
+impl Command for TurnNow {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let row = sessions::get(on.rows, &self.session)?;
+        let mut turn = TurnWorkingSet {
+            choice: choice_of(&self.session),
+            turn: self.turn.clone(),
+            changed: row.map_or(0, |row| row.changed),
+            is_stale: Arc::default(),
+            room: Room::default(),
+            body: body(),
+        };
+        turn.decide(on)
+    }
+}
+
+fn body() -> Body {
+    Body::new(codec::EMPTY.to_vec(), [6; 16])
+}
+
+impl Pack {
+    pub(crate) fn ask(&self) -> Ask {
+        match self {
+            Self::Make {
+                id,
+                session,
+                of,
+                piece,
+            } => Ask::new(MakePack {
+                among: match session {
+                    Some(session) => Among::Session(name(*session)),
+                    None => Among::Project("p-1".to_owned()),
+                },
+                made: made(*id, of.map(name), *piece),
+                body: body(),
+            }),
+            Self::Prune { session, message } => Ask::new(TurnNow {
+                session: name(*session),
+                turn: Turn::Prune(ContextPruned {
+                    strategy: Keeping::Aggressive,
+                    tokens_before: 5_000,
+                    tokens_after: 400,
+                    messages: vec![format!("m-{message}")],
+                    tools: vec![Item::Step {
+                        step: 1,
+                        attempt: 1,
+                    }],
+                    entities: Vec::new(),
+                    went: [3, 2, 1],
+                }),
+            }),
+            Self::Unprune { session } => Ask::new(TurnNow {
+                session: name(*session),
+                turn: Turn::Unprune(ContextUnpruned {
+                    tokens_before: 400,
+                    tokens_after: 5_000,
+                }),
+            }),
+        }
+    }
+}
+
+fn made(id: u8, session: Option<String>, piece: u64) -> PackMade {
+    let entity = EntityRef {
+        kind: "device".to_owned(),
+        key: "switch-nyc-01".to_owned(),
+    };
+    let items = [
+        Item::Message(format!("m-{piece}")),
+        Item::Entity(entity),
+        Item::Topic,
+    ];
+    PackMade {
+        id: format!("p-{id}"),
+        made_for: MadeFor::Message,
+        wanted: vec![7; 32],
+        budget: 4_000,
+        tokens: 120,
+        sections: vec![("history".to_owned(), 100), ("message".to_owned(), 20)],
+        rests_on: items
+            .into_iter()
+            .map(|item| RestsOn {
+                session: session.clone(),
+                item,
+            })
+            .collect(),
+        pieces: piece.to_be_bytes().to_vec(),
+    }
+}

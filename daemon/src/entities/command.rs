@@ -1,0 +1,74 @@
+//! Decisions about entities.
+
+use super::event::{EntitiesFound, Found};
+use super::view;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, Position, codec};
+use crate::sessions::{self, Choice};
+
+/// Wants something noted that needs no decision but which session it is of.
+pub struct Note {
+    /// Which session.
+    pub choice: Choice,
+    /// What happened.
+    pub kind: &'static str,
+    /// The fact of the event.
+    pub fact: Vec<u8>,
+    /// Its payload.
+    pub body: Body,
+}
+
+impl Command for Note {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        let event = NewEvent {
+            kind: self.kind,
+            session: Some(chosen.session),
+            project: chosen.project,
+            fact: self.fact.clone(),
+            body: self.body.clone(),
+            origin: None,
+        };
+        Ok(chosen.created.into_iter().chain([event]).collect())
+    }
+}
+
+/// Wants what a follower found noted: also in a session that was closed meanwhile.
+pub struct NoteFound {
+    /// Which session.
+    pub session: String,
+    /// The version of the rules.
+    pub rules: Vec<u8>,
+    /// What was found, in the order of the log.
+    pub found: Vec<Found>,
+    /// The position of the last text that something was found in.
+    pub last: Position,
+    /// An empty payload, salted.
+    pub body: Body,
+}
+
+impl Command for NoteFound {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        sessions::find(on.rows, &self.session)?;
+        if view::searched(on.rows, &self.session)? >= self.last {
+            return Err(Refusal::new(
+                Code::Conflict,
+                "what was found there has been noted already",
+            ));
+        }
+        let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
+        let found = EntitiesFound {
+            rules: self.rules.clone(),
+            found: self.found.clone(),
+        };
+        Ok(vec![NewEvent {
+            kind: EntitiesFound::KIND,
+            session: Some(self.session.clone()),
+            project,
+            fact: codec::encode(&found),
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+}

@@ -1,0 +1,161 @@
+//! Resolution that nobody waits for: entities of kinds that a resolver knows are looked up as they
+//! come, from the start of the daemon on. What fails stays as it is, and is asked again when it is
+//! mentioned again.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde::Deserialize;
+
+use crate::entities::event::{EntityRef, Found, Mention};
+use crate::entities::recognition::Knowing;
+use crate::entities::resolution::{Answer, ask, note};
+use crate::entities::view;
+use crate::error::Refusal;
+use crate::log::{Actor, Position, codec};
+use crate::operation::{Context, blocking};
+use crate::sessions::{self, Choice, Wish};
+use crate::state::State;
+use crate::upstream::Resolvers;
+
+/// Entities that are looked up at the same time.
+const AT_ONCE: usize = 4;
+/// Events looked at in one go.
+const EVENTS_MAX: usize = 500;
+
+/// What facts of any room may say of entities.
+#[derive(Deserialize)]
+struct Mentions {
+    #[serde(default)]
+    mentions: Vec<Mention>,
+    #[serde(default)]
+    found: Vec<Found>,
+}
+
+/// An entity to look up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    session: String,
+    entity: EntityRef,
+    name: String,
+}
+
+/// Follows the log from its end until it is dropped.
+pub async fn run(cx: Arc<Context>) {
+    let mut done = cx.engine.position();
+    let mut published = cx.engine.watch();
+    loop {
+        let tail = published
+            .borrow_and_update()
+            .as_ref()
+            .map(|state| state.tail.position);
+        if tail.is_some_and(|tail| done < tail) {
+            match wanted(&cx, done).await {
+                Ok((wanted, to)) => {
+                    done = to;
+                    stream::iter(wanted)
+                        .for_each_concurrent(AT_ONCE, |wanted| resolve(&cx, wanted))
+                        .await;
+                }
+                Err(refusal) => {
+                    tracing::debug!(%refusal, "entities were not looked up");
+                    done = tail.unwrap_or(done);
+                }
+            }
+            continue;
+        }
+        if published.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The entities that the next events mention and that are to be looked up.
+async fn wanted(
+    cx: &Arc<Context>,
+    done: Position,
+) -> Result<(BTreeSet<Wanted>, Position), Refusal> {
+    let state = State::live(cx, None).await?;
+    let cx = Arc::clone(cx);
+    blocking(move || {
+        let (mut found, mut to, mut looked_at) = (BTreeSet::new(), done, 0);
+        let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
+            return Ok((found, state.position()));
+        };
+        state.log().walk(Position(done.0 + 1), &mut |event, _| {
+            looked_at += 1;
+            to = event.position();
+            if let (Some(session), Some(payload)) = (&event.header.session, &event.payload)
+                && let Ok(facts) = codec::decode::<Mentions>(&payload.fact)
+            {
+                let found_later = facts.found.into_iter().flat_map(|found| found.mentions);
+                for mention in facts.mentions.into_iter().chain(found_later) {
+                    if resolvers.is_auto(&mention.kind) && !mention.nested {
+                        found.insert(Wanted {
+                            session: session.clone(),
+                            entity: mention.entity(),
+                            name: mention.name,
+                        });
+                    }
+                }
+            }
+            Ok(if looked_at == EVENTS_MAX {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        let now = cx.engine.clock().now();
+        let mut wanted = BTreeSet::new();
+        for one in found {
+            let lines = sessions::lineage(&state, &one.session)?;
+            let row = view::get(&state, &lines, &one.entity)?;
+            let data = row.and_then(|row| row.data);
+            if data.is_none_or(|data| data.expires <= now) {
+                wanted.insert(one);
+            }
+        }
+        Ok((wanted, to))
+    })
+    .await
+}
+
+async fn resolve(cx: &Arc<Context>, wanted: Wanted) {
+    if let Err(refusal) = try_resolve(cx, &wanted).await {
+        tracing::debug!(%refusal, name = wanted.name, "an entity stays unresolved");
+    }
+}
+
+async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> {
+    let state = State::live(cx, None).await?;
+    let lines = sessions::lineage(&state, &wanted.session)?;
+    let project = sessions::get(&state, &wanted.session)?.and_then(|row| row.project);
+    let knowing = Knowing::of(cx, &state, &lines, None)?;
+    match ask(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
+        Answer::Nothing(None) => Ok(()),
+        Answer::Nothing(Some(sentence)) => {
+            tracing::warn!("{sentence}");
+            Ok(())
+        }
+        Answer::Found(mut resolved, data) => {
+            // What was mentioned, whatever the other system calls it.
+            resolved.entity = wanted.entity.clone();
+            let wish = Wish {
+                session: Some(wanted.session.clone()),
+                project,
+                fence: None,
+            };
+            let choice = Choice::prepare(wish, cx.engine.clock());
+            let write = crate::engine::Write {
+                bytes: data.data.len(),
+                command: Box::new(note(cx, choice, &resolved, &data)),
+                actor: Arc::new(Actor::daemon()),
+                key: None,
+            };
+            cx.engine.write(write).await.map(drop)
+        }
+    }
+}

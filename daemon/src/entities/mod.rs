@@ -1,0 +1,35 @@
+//! Entities: the things that messages and results are about, how often, where, and how they are
+//! related.
+
+mod command;
+mod event;
+pub mod follow;
+pub mod operations;
+pub mod recognise;
+mod recognition;
+pub mod relevance;
+mod resolution;
+mod room;
+mod snippet;
+mod top;
+mod view;
+
+pub use event::{
+    EntitiesFound, EntitiesRelated, EntityData, EntityFact, EntityRef, EntityResolved, Found, How,
+    Mention, Source, data_of,
+};
+pub use recognition::{Finds, Knowing, MENTIONS_MAX, Recognition, recognised};
+pub use room::Room;
+pub use top::{Scored, most_relevant, sort, surpasses};
+pub use view::{
+    DataRow, EntityRow, MentionRow, Named, NamesOf, RELATED_AMONG_MAX, Ranked, Recent, Related,
+    SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
+    ranked, recent, related, walk,
+};
+
+// For the engine's own tests, which decide real commands.
+#[cfg(test)]
+pub(crate) mod decided {
+    pub(crate) use super::command::{Note, NoteFound};
+    pub(crate) use super::view::searched;
+}

@@ -1,0 +1,266 @@
+//! `list_entities`.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::entities::{Entity, ListEntitiesArgs, ListEntitiesReply, Sort};
+
+use super::{check_word, entity};
+use crate::clock::Micros;
+use crate::entities::event::EntityRef;
+use crate::entities::relevance::pack_score;
+use crate::entities::top::{Scored, most_relevant, sort};
+use crate::entities::view::{self, EntityRow};
+use crate::error::Refusal;
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::reading::Reading;
+use crate::sessions::{self, Line, Within};
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+const LIMIT: u64 = 50;
+const LIMIT_MAX: u64 = 500;
+
+/// `list_entities`.
+pub struct ListEntities;
+
+impl Op for ListEntities {
+    type Args = ListEntitiesArgs;
+    type Reply = ListEntitiesReply;
+    const NAME: &'static str = "list_entities";
+    const TITLE: &'static str = "List entities";
+    const SENTENCE: &'static str = "Lists the things that a session, a project or all sessions are \
+        about: devices, files, issues and the like, the most relevant first, with counts per kind.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListEntitiesArgs,
+    ) -> Result<ListEntitiesReply, Refusal> {
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} entities"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        if let Some(kind) = &args.kind {
+            check_word("kind", kind)?;
+        }
+        super::caught_up(&cx, args.at_least).await?;
+        let (state, among) = among(&cx, caller, &args).await?;
+        blocking(move || page(&cx, &state, &among, &args, limit as usize)).await
+    }
+}
+
+/// Among which entities.
+enum Among {
+    /// Those of one session.
+    Session(Vec<Line>),
+    /// Those of a project's sessions, or of all.
+    Projects(Option<String>),
+}
+
+async fn among(
+    cx: &Arc<Context>,
+    caller: Caller,
+    args: &ListEntitiesArgs,
+) -> Result<(State, Among), Refusal> {
+    let is_all = args.all == Some(true);
+    let given = [args.session.is_some(), args.project.is_some(), is_all];
+    if given.iter().filter(|given| **given).count() > 1 {
+        return Err(Refusal::invalid(
+            "`session`, `project` and `all` exclude each other: give one of them",
+        ));
+    }
+    if is_all || args.project.is_some() {
+        if args.as_of.is_some() {
+            return Err(Refusal::invalid("`as_of` looks back in one session alone")
+                .hint("Name a `session`, or leave `as_of` out."));
+        }
+        caller.acting_as(args.agent.as_deref())?;
+        let state = State::live(cx, args.at_least).await?;
+        return Ok((state, Among::Projects(args.project.clone())));
+    }
+    let reading = Reading {
+        session: args.session.clone(),
+        as_of: args.as_of.clone(),
+        at_least: args.at_least,
+        agent: args.agent.clone(),
+    };
+    let read = reading.open(Arc::clone(cx), caller).await?;
+    let lines = read.lines()?;
+    Ok((read.state, Among::Session(lines)))
+}
+
+fn page(
+    cx: &Context,
+    state: &State,
+    among: &Among,
+    args: &ListEntitiesArgs,
+    limit: usize,
+) -> Result<ListEntitiesReply, Refusal> {
+    let now = cx.engine.clock().now();
+    let sorted_by = args.sort.unwrap_or(Sort::Relevance);
+    let (mut all, kinds, sessions) = match among {
+        Among::Session(lines) => {
+            let is_quick = sorted_by == Sort::Relevance && args.kind.is_none();
+            let all = if is_quick && args.next.is_none() {
+                most_relevant(state, lines, &[], limit + 1, now)?
+            } else {
+                of_session(state, lines, args.kind.as_deref(), now)?
+            };
+            (all, view::kinds(state, lines)?, HashMap::new())
+        }
+        Among::Projects(project) => {
+            let mut all = merged(state, project.as_deref(), now)?;
+            let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+            for one in all.keys() {
+                *kinds.entry(one.kind.clone()).or_default() += 1;
+            }
+            all.retain(|entity, _| args.kind.as_ref().is_none_or(|kind| *kind == entity.kind));
+            let sessions: HashMap<EntityRef, u64> = all
+                .iter()
+                .map(|(entity, (_, sessions))| (entity.clone(), *sessions))
+                .collect();
+            (
+                all.into_values().map(|(one, _)| one).collect(),
+                kinds,
+                sessions,
+            )
+        }
+    };
+    sort_by(&mut all, sorted_by);
+    let store = cx.engine.store_id();
+    let from = match &args.next {
+        None => 0,
+        Some(next) => {
+            let cursor = Cursor::read(next, "next", List::Entities, store, state.position())?;
+            let is_last = |one: &Scored| row_key(&one.entity) == cursor.key;
+            all.iter().position(is_last).map_or(all.len(), |at| at + 1)
+        }
+    };
+    let is_more = all.len() > from + limit;
+    let page: Vec<Scored> = all.into_iter().skip(from).take(limit).collect();
+    let next = page.last().filter(|_| is_more).map(|last| {
+        Cursor::behind_row(&row_key(&last.entity), state.position()).text(List::Entities, store)
+    });
+    let lines = match among {
+        Among::Session(lines) => lines.as_slice(),
+        Among::Projects(_) => &[],
+    };
+    let wire = |one: Scored| -> Result<Entity, Error> {
+        let sessions = sessions.get(&one.entity).copied();
+        Ok(Entity {
+            sessions,
+            ..entity(state, lines, one)?
+        })
+    };
+    Ok(ListEntitiesReply {
+        entities: page.into_iter().map(wire).collect::<Result<_, _>>()?,
+        kinds,
+        next,
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+        warnings: Vec::new(),
+    })
+}
+
+fn row_key(entity: &EntityRef) -> Vec<u8> {
+    format!("{}\0{}", entity.kind, entity.key).into_bytes()
+}
+
+fn sort_by(all: &mut [Scored], by: Sort) {
+    let then = |a: &Scored, b: &Scored| -> Ordering {
+        (b.row.last, &a.entity).cmp(&(a.row.last, &b.entity))
+    };
+    match by {
+        Sort::Relevance => sort(all),
+        Sort::Mentions => {
+            all.sort_by(|a, b| b.row.mentions.cmp(&a.row.mentions).then(then(a, b)));
+        }
+        Sort::Recency => all.sort_by(then),
+    }
+}
+
+fn scored(entity: EntityRef, row: EntityRow, now: Micros) -> Scored {
+    Scored {
+        score: pack_score(row.mentions, row.last_at, false, now),
+        entity,
+        row,
+    }
+}
+
+fn of_session(
+    rows: &dyn Rows,
+    lines: &[Line],
+    kind: Option<&str>,
+    now: Micros,
+) -> Result<Vec<Scored>, Error> {
+    let mut found = Vec::new();
+    view::walk(rows, lines, kind, &mut |entity, row| {
+        found.push(scored(entity, row, now));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The entities of several sessions, each with how many of them know it: mentions add up, names and
+/// ids are those of the session that mentioned it last.
+fn merged(
+    rows: &dyn Rows,
+    project: Option<&str>,
+    now: Micros,
+) -> Result<HashMap<EntityRef, (Scored, u64)>, Error> {
+    let mut names: Vec<String> = Vec::new();
+    let within = project.map_or(Within::All, Within::Project);
+    sessions::newest(rows, within, None, &mut |session, _| {
+        names.push(session.to_owned());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut found: HashMap<EntityRef, (Scored, u64)> = HashMap::new();
+    for session in names {
+        let lines = sessions::lineage(rows, &session)?;
+        // What a fork shares is counted where it was said.
+        let own = lines.get(..1).unwrap_or_default();
+        view::walk(rows, own, None, &mut |entity, mut row| {
+            row.mentions = row.mentions.saturating_sub(row.inherited());
+            match found.get_mut(&entity) {
+                None => {
+                    found.insert(entity.clone(), (scored(entity, row, now), 1));
+                }
+                Some((known, sessions)) => {
+                    *sessions += 1;
+                    known.row = joined(&known.row, row);
+                    let row = &known.row;
+                    known.score = pack_score(row.mentions, row.last_at, false, now);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(found)
+}
+
+fn joined(a: &EntityRow, b: EntityRow) -> EntityRow {
+    let (old, new) = if a.last <= b.last {
+        (a.clone(), b)
+    } else {
+        (b, a.clone())
+    };
+    EntityRow {
+        mentions: old.mentions + new.mentions,
+        relations: old.relations.max(new.relations),
+        first: old.first.min(new.first),
+        first_at: old.first_at.min(new.first_at),
+        id: new.id.or(old.id),
+        slug: new.slug.or(old.slug),
+        parent: new.parent.or(old.parent),
+        data: new.data.or(old.data),
+        ..new
+    }
+}

@@ -1,0 +1,119 @@
+//! The entity lines of the operation table.
+
+mod get;
+mod list;
+mod relate;
+mod resolve;
+
+use std::time::Duration;
+
+use lore::protocol::Position;
+use lore::protocol::entities::{Entity, EntityName};
+
+use super::event::EntityRef;
+use super::recognise::{canonical_key, shown_name};
+use super::room::Room;
+use super::top::Scored;
+use super::view;
+use crate::clock::format_time;
+use crate::error::Refusal;
+use crate::operation::{Context, Operation};
+use crate::sessions::Line;
+use crate::store::{Error, Rows};
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<list::ListEntities>(),
+    Operation::of::<get::GetEntity>(),
+    Operation::of::<relate::RelateEntities>(),
+    Operation::of::<resolve::ResolveEntity>(),
+];
+
+/// How long `at_least` waits for what follows the log.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// The longest kind, and the longest name of a relation, in bytes.
+const KIND_BYTES_MAX: usize = 64;
+
+/// An entity as it goes over the wire.
+///
+/// # Errors
+/// [`Error`] when the row of what it belongs to cannot be read.
+pub fn entity(rows: &dyn Rows, lines: &[Line], scored: Scored) -> Result<Entity, Error> {
+    let Scored { entity, row, score } = scored;
+    let parent = row.parent.as_ref();
+    Ok(Entity {
+        name: row.name,
+        id: row.id,
+        slug: row.slug,
+        mentions: row.mentions,
+        first_mentioned: format_time(row.first_at),
+        last_mentioned: format_time(row.last_at),
+        // Two digits tell enough, and the same to everybody.
+        relevance: (score * 100.0).round() / 100.0,
+        parent: parent
+            .map(|parent| named(rows, lines, parent))
+            .transpose()?,
+        resolved: row.data.is_some(),
+        sessions: None,
+        kind: entity.kind,
+        key: entity.key,
+    })
+}
+
+/// An entity's kind and its name as it was written.
+///
+/// # Errors
+/// [`Error`] when its row cannot be read.
+pub fn named(rows: &dyn Rows, lines: &[Line], entity: &EntityRef) -> Result<EntityName, Error> {
+    let row = view::get(rows, lines, entity)?;
+    Ok(EntityName {
+        kind: entity.kind.clone(),
+        name: row.map_or_else(|| entity.key.clone(), |row| row.name),
+    })
+}
+
+/// Refuses what is no kind, or no name of a relation.
+fn check_word(argument: &str, word: &str) -> Result<(), Refusal> {
+    let is_word = !word.is_empty()
+        && word.len() <= KIND_BYTES_MAX
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if is_word {
+        return Ok(());
+    }
+    let shown: String = word.chars().take(KIND_BYTES_MAX).collect();
+    Err(Refusal::invalid(format!(
+        "`{argument}` is {shown:?}; it has 1 to {KIND_BYTES_MAX} small letters, digits and `_`"
+    ))
+    .hint("Kinds are `device`, `file_path` and the like; `list_entities` shows those in use."))
+}
+
+/// The entity that a caller names, with the name as it is safe to show.
+fn entity_of(argument: &str, given: &EntityName) -> Result<(EntityRef, String), Refusal> {
+    check_word(&format!("{argument}.kind"), &given.kind)?;
+    let name = name_of(argument, &given.name)?;
+    let entity = EntityRef {
+        kind: given.kind.clone(),
+        key: canonical_key(&given.kind, &given.name),
+    };
+    Ok((entity, name))
+}
+
+/// A name as it is safe to show.
+fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
+    shown_name(given).ok_or_else(|| {
+        Refusal::invalid(format!(
+            "the name in `{argument}` is empty or too long; it has 1 to {} bytes",
+            super::recognise::NAME_BYTES_MAX
+        ))
+    })
+}
+
+/// Waits until what was recorded up to a position has been searched.
+async fn caught_up(cx: &Context, at_least: Option<Position>) -> Result<(), Refusal> {
+    match at_least {
+        None => Ok(()),
+        Some(position) => Room::of(cx)?.progress.reaches(position, WAIT_MAX).await,
+    }
+}

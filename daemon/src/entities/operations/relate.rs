@@ -1,0 +1,77 @@
+//! `relate_entities`.
+
+use std::sync::Arc;
+
+use lore::protocol::entities::{EntityName, RelateEntitiesArgs, RelateEntitiesReply};
+
+use super::{check_word, entity_of};
+use crate::entities::command::Note;
+use crate::entities::event::{EntitiesRelated, EntityFact};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, codec};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::{Choice, Wish, session_of};
+
+/// `relate_entities`.
+pub struct RelateEntities;
+
+impl Op for RelateEntities {
+    type Args = RelateEntitiesArgs;
+    type Reply = RelateEntitiesReply;
+    const NAME: &'static str = "relate_entities";
+    const TITLE: &'static str = "Relate two entities";
+    const SENTENCE: &'static str = "Records how one entity of a session is related to another, such \
+        as `connected_to`; `parent` makes it belong to the other.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RelateEntitiesArgs,
+    ) -> Result<RelateEntitiesReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        check_word("relation", &args.relation)?;
+        let (from, from_name) = entity_of("from", &args.from)?;
+        let (to, to_name) = entity_of("to", &args.to)?;
+        if from == to {
+            return Err(Refusal::invalid("`from` and `to` are the same entity"));
+        }
+        let related = EntitiesRelated {
+            from,
+            from_name,
+            relation: args.relation,
+            to,
+            to_name,
+        };
+        let clock = cx.engine.clock();
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let note = Note {
+            choice: Choice::prepare(wish, clock),
+            kind: EntitiesRelated::KIND,
+            fact: codec::encode(&related),
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let outcome = cx.write(&caller, claim, 0, note).await?;
+        let header = &outcome.event.header;
+        let Some(EntityFact::Related(related)) = EntityFact::of(&outcome.event)? else {
+            return Err(Refusal::new(Code::Corrupt, "the event relates no entities"));
+        };
+        Ok(RelateEntitiesReply {
+            session: session_of(header)?,
+            from: EntityName {
+                kind: related.from.kind,
+                name: related.from_name,
+            },
+            relation: related.relation,
+            to: EntityName {
+                kind: related.to.kind,
+                name: related.to_name,
+            },
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}

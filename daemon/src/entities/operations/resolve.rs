@@ -1,0 +1,241 @@
+//! `resolve_entity`.
+
+use std::sync::Arc;
+
+use lore::protocol::entities::{ResolveEntityArgs, ResolveEntityReply, Resolved};
+
+use super::{check_word, entity, name_of};
+use crate::engine::KeyClaim;
+use crate::entities::event::{EntityFact, EntityRef, data_of};
+use crate::entities::recognition::Knowing;
+use crate::entities::relevance::pack_score;
+use crate::entities::resolution::{Answer, Match, Nearness, ask, known, note};
+use crate::entities::top::Scored;
+use crate::entities::view;
+use crate::error::{Code, Refusal};
+use crate::log::{Position, RecordKey};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::{self, Choice, Line, Wish, session_of};
+use crate::state::State;
+
+/// `resolve_entity`.
+pub struct ResolveEntity;
+
+impl Op for ResolveEntity {
+    type Args = ResolveEntityArgs;
+    type Reply = ResolveEntityReply;
+    const NAME: &'static str = "resolve_entity";
+    const TITLE: &'static str = "Resolve an entity";
+    const SENTENCE: &'static str = "Tells which thing a name means: one that the session or its \
+        project knows, else one that a configured system knows, whose data is kept for an hour.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ResolveEntityArgs,
+    ) -> Result<ResolveEntityReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        if let Some(kind) = &args.kind {
+            check_word("kind", kind)?;
+        }
+        name_of("name", &args.name)?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return told(&cx, &outcome.event, outcome.durable, Vec::new()).await;
+        }
+        let asking = Asking::of(&cx, &caller, &args).await?;
+        asking.answer(cx, caller, args, claim).await
+    }
+}
+
+/// What is known before another system is asked.
+struct Asking {
+    state: State,
+    session: Option<String>,
+    wish: Wish,
+    lines: Vec<Line>,
+    found: Option<Match>,
+    knowing: Knowing,
+}
+
+impl Asking {
+    async fn of(
+        cx: &Arc<Context>,
+        caller: &Caller,
+        args: &ResolveEntityArgs,
+    ) -> Result<Self, Refusal> {
+        let wish = Wish::of(caller, args.session.as_ref()).fenced(args.fence);
+        let state = State::live(cx, None).await?;
+        let now = cx.engine.clock().now();
+        let session = match wish.find(&state, &caller.actor, now) {
+            Ok(session) => Some(session),
+            // Named and not there is refused; none at all begins with the answer.
+            Err(refusal) if wish.session.is_some() => return Err(refusal),
+            Err(_) => None,
+        };
+        let (cx, name, kind) = (Arc::clone(cx), args.name.clone(), args.kind.clone());
+        blocking(move || {
+            let (mut lines, mut project) = (Vec::new(), wish.project.clone());
+            if let Some(session) = &session {
+                lines = sessions::lineage(&state, session)?;
+                project = sessions::get(&state, session)?.and_then(|row| row.project);
+            }
+            let project = project.as_deref();
+            Ok(Self {
+                found: known(&state, &lines, project, kind.as_deref(), &name)?,
+                knowing: Knowing::of(&cx, &state, &lines, project)?,
+                state,
+                session,
+                wish,
+                lines,
+            })
+        })
+        .await
+    }
+
+    async fn answer(
+        self,
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ResolveEntityArgs,
+        claim: Option<KeyClaim>,
+    ) -> Result<ResolveEntityReply, Refusal> {
+        let now = cx.engine.clock().now();
+        let data = self
+            .found
+            .as_ref()
+            .and_then(|found| found.row.as_ref()?.data.as_ref());
+        let is_fresh = data.is_some_and(|data| data.expires > now);
+        if is_fresh && args.refresh != Some(true) {
+            return self.into_known(&cx, Vec::new());
+        }
+        // The name that is known is the one that others know, too.
+        let (kind, name) = match (&self.found, &args.kind) {
+            (Some(found), _) => (Some(found.entity.kind.clone()), found.name.clone()),
+            (None, Some(kind)) => (Some(kind.clone()), args.name.clone()),
+            (None, None) => (self.kind_by_form(&args.name), args.name.clone()),
+        };
+        let Some(kind) = kind else {
+            let unknown =
+                "nothing of this name is known, and its form tells no kind: name a `kind`";
+            return self.into_known(&cx, vec![unknown.to_owned()]);
+        };
+        match ask(&cx, &self.knowing, &kind, &name).await? {
+            Answer::Nothing(failed) => self.into_known(&cx, failed.into_iter().collect()),
+            Answer::Found(resolved, data) => {
+                let choice = Choice::prepare(self.wish.clone(), cx.engine.clock());
+                let bytes = data.data.len();
+                let command = note(&cx, choice, &resolved, &data);
+                let outcome = cx.write(&caller, claim, bytes, command).await?;
+                told(&cx, &outcome.event, outcome.durable, Vec::new()).await
+            }
+        }
+    }
+
+    /// The kind that the form of a name tells.
+    fn kind_by_form(&self, name: &str) -> Option<String> {
+        let finds = self.knowing.recognise(name, false).finds;
+        finds.first().map(|find| find.kind.to_string())
+    }
+
+    /// The answer that needs no event: what is known, or that nothing is.
+    fn into_known(
+        self,
+        cx: &Context,
+        warnings: Vec<String>,
+    ) -> Result<ResolveEntityReply, Refusal> {
+        let now = cx.engine.clock().now();
+        let session = match &self.session {
+            Some(session) => sessions::operations::session_id(session)?,
+            None => {
+                return Err(Refusal::new(
+                    Code::SessionNotFound,
+                    "nobody knows this name, and this caller has no session to note it in",
+                )
+                .hint("Record something first, or name a `session`."));
+            }
+        };
+        let mut reply = ResolveEntityReply {
+            session,
+            resolved: self.found.is_some(),
+            how: Resolved::Unresolved,
+            entity: None,
+            data: None,
+            resolver: None,
+            position: self.state.position(),
+            durable: cx.engine.is_durable(),
+            project: self.wish.project.clone(),
+            warnings,
+        };
+        let Some(found) = self.found else {
+            return Ok(reply);
+        };
+        reply.how = match found.how {
+            Nearness::Exact => Resolved::Exact,
+            Nearness::Normalised => Resolved::Normalised,
+            Nearness::Near => Resolved::Near,
+            Nearness::Project => Resolved::Project,
+        };
+        if let Some(row) = found.row {
+            let fresh = row.data.clone().filter(|data| data.expires > now);
+            if let Some(data) = fresh {
+                let record = RecordKey(Position(data.record));
+                let event = self.state.log().event(record, Position(data.position))?;
+                reply.data = serde_json::from_str(&data_of(&event)?).ok();
+                reply.resolver = Some(data.resolver);
+            }
+            let scored = Scored {
+                score: pack_score(row.mentions, row.last_at, false, now),
+                entity: found.entity,
+                row,
+            };
+            reply.entity = Some(entity(&self.state, &self.lines, scored)?);
+        } else {
+            reply.warnings.push(format!(
+                "another session of the project knows it as {} `{}`",
+                found.entity.kind, found.name
+            ));
+        }
+        Ok(reply)
+    }
+}
+
+/// The reply of an answer that was noted, made from its event.
+async fn told(
+    cx: &Arc<Context>,
+    event: &crate::log::Stamped,
+    durable: bool,
+    warnings: Vec<String>,
+) -> Result<ResolveEntityReply, Refusal> {
+    let Some(EntityFact::Resolved(resolved)) = EntityFact::of(event)? else {
+        return Err(Refusal::new(Code::Corrupt, "the event resolves no entity"));
+    };
+    let session = session_of(&event.header)?;
+    let state = State::live(cx, Some(event.position())).await?;
+    let lines = sessions::lineage(&state, session.as_str())?;
+    let now = cx.engine.clock().now();
+    let EntityRef { kind, key } = resolved.entity;
+    let found = EntityRef { kind, key };
+    let row = view::get(&state, &lines, &found)?;
+    let known = row.map(|row| {
+        let scored = Scored {
+            score: pack_score(row.mentions, row.last_at, false, now),
+            entity: found,
+            row,
+        };
+        entity(&state, &lines, scored)
+    });
+    Ok(ResolveEntityReply {
+        session,
+        resolved: true,
+        how: Resolved::Upstream,
+        entity: known.transpose()?,
+        data: serde_json::from_str(&data_of(event)?).ok(),
+        resolver: Some(resolved.resolver),
+        position: event.position(),
+        durable,
+        project: event.header.project.clone(),
+        warnings,
+    })
+}

@@ -1,0 +1,9 @@
+//! JSON in a text, read by field: objects become entities, nested ones their parents or children.
+
+mod flat;
+mod objects;
+mod reader;
+
+pub(super) use flat::Flat;
+pub(super) use objects::{Object, Read};
+pub(super) use reader::{documents, unescaped};

@@ -1,0 +1,349 @@
+//! From JSON to entities: which object is one, what it is called, and what it belongs to.
+
+use super::Flat;
+use super::reader::{Document, Node, Value};
+use crate::entities::recognise::names::{canonical_key, shown_name};
+use crate::entities::recognise::packs::PackSet;
+use crate::entities::recognise::{Data, Link};
+use std::collections::HashMap;
+
+/// Keys that wrap a result without being part of it.
+const WRAPPERS: [&str; 5] = ["result", "data", "object", "structuredContent", "text"];
+/// Keys that say of what type the objects beside them are.
+const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
+/// Keys with the address of an object.
+const ADDRESS_KEYS: [&str; 2] = ["url", "display_url"];
+/// Longest id and slug, in bytes.
+const ID_BYTES_MAX: usize = 128;
+/// Most parents of an entity.
+const PARENTS_MAX: usize = 16;
+
+/// An entity that JSON says there is.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    /// By its place in the set of packs.
+    pub(crate) kind: usize,
+    pub(crate) key: String,
+    pub(crate) name: String,
+    /// Where its name stands.
+    pub(crate) span: (usize, usize),
+    /// Whether it stands only within other entities, or is only named.
+    pub(crate) is_nested: bool,
+    pub(crate) parents: Vec<Link>,
+    pub(crate) id: Option<String>,
+    pub(crate) slug: Option<String>,
+    pub(crate) display: Option<String>,
+    pub(crate) data: Option<Data>,
+    /// Whether it is an object; else only a name in a field.
+    pub(crate) is_object: bool,
+}
+
+/// What is read of the JSON of a text.
+pub(crate) struct Read<'p> {
+    packs: &'p PackSet,
+    pub(crate) objects: Vec<Object>,
+    /// Where an entity is in `objects`.
+    places: HashMap<(usize, String), usize>,
+    /// Texts that are searched like a message.
+    pub(crate) prose: Flat,
+}
+
+/// Where in a document a value is.
+#[derive(Clone, Copy)]
+struct Place<'d> {
+    /// The kind that a type around it tells.
+    told: Option<usize>,
+    /// The entity it is within, and the field of that entity.
+    within: Option<(usize, &'d str)>,
+    /// The field it is in, through lists.
+    field: Option<&'d str>,
+    /// Whether a list is between it and the field.
+    is_listed: bool,
+    /// Whether an object here is a result by itself.
+    stands: bool,
+    /// How many strings it is within.
+    levels: u8,
+}
+
+impl<'p> Read<'p> {
+    pub(crate) fn new(packs: &'p PackSet) -> Self {
+        Self {
+            packs,
+            objects: Vec::new(),
+            places: HashMap::new(),
+            prose: Flat::default(),
+        }
+    }
+
+    /// Reads a document; `told` is the kind of its objects, where nothing in it says so.
+    pub(crate) fn document(&mut self, document: &Document, told: Option<usize>) {
+        let place = Place {
+            told,
+            within: None,
+            field: None,
+            is_listed: false,
+            stands: true,
+            levels: 0,
+        };
+        self.value(document, 0, place);
+    }
+
+    /// Depth is bounded by the reader's.
+    fn value<'d>(&mut self, document: &'d Document, at: usize, place: Place<'d>) {
+        let Some(node) = document.nodes.get(at) else {
+            return;
+        };
+        match &node.value {
+            Value::Object => self.object(document, at, node, place),
+            Value::List => {
+                for (at, _) in document.children(at) {
+                    let is_listed = true;
+                    self.value(document, at, Place { is_listed, ..place });
+                }
+            }
+            Value::Nested => {
+                let levels = place.levels + 1;
+                self.value(document, at + 1, Place { levels, ..place });
+            }
+            Value::Text(text) => self.text(text, place),
+            Value::Number(_) | Value::Word => {}
+        }
+    }
+
+    fn object<'d>(&mut self, document: &'d Document, at: usize, node: &Node, place: Place<'d>) {
+        let kind = self.kind_of(document, at, place);
+        let own = kind.and_then(|kind| self.entity(document, at, node, kind, place));
+        let type_key = TYPE_KEYS.iter().find_map(|key| text_of(document, at, key));
+        let told = type_key.and_then(|text| self.packs.types.get(text.text()).copied());
+        for (at, child) in document.children(at) {
+            let key = child.key.as_deref().unwrap_or_default();
+            let is_list = matches!(child.value, Value::List);
+            let stands = place.stands && (is_list || WRAPPERS.contains(&key));
+            let typed = self.packs.types.get(key).copied();
+            let within = match own {
+                Some(own) => Some((own, key)),
+                None => place.within,
+            };
+            let place = Place {
+                told: typed.or(told).or(place.told).filter(|_| within.is_none()),
+                within,
+                field: Some(key),
+                is_listed: false,
+                stands: stands && own.is_none(),
+                levels: place.levels,
+            };
+            self.value(document, at, place);
+        }
+    }
+
+    /// The kind of an object: by its address, else by its field, else by a type around it.
+    fn kind_of(&self, document: &Document, at: usize, place: Place<'_>) -> Option<usize> {
+        for key in ADDRESS_KEYS {
+            let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
+            if let Some((endpoint, is_api)) = address {
+                let kind = self.packs.types.get(&endpoint).copied();
+                if kind.is_some() || is_api {
+                    return kind;
+                }
+            }
+        }
+        let by_field = place.field.and_then(|field| self.packs.fields.get(field));
+        by_field.copied().or(place.told.filter(|_| place.stands))
+    }
+
+    /// Takes an object as an entity, if it has a name.
+    fn entity(
+        &mut self,
+        document: &Document,
+        at: usize,
+        node: &Node,
+        kind: usize,
+        place: Place<'_>,
+    ) -> Option<usize> {
+        let packs = self.packs;
+        let declared = packs.kinds.get(kind)?;
+        let named = |key: &String| {
+            let text = text_of(document, at, key)?;
+            Some((text, shown_name(text.text())?))
+        };
+        let (text, name) = declared.names.iter().find_map(named)?;
+        let mut key = canonical_key(&declared.name, text.text());
+        if let Some(field) = &declared.within
+            && let Some(parent) = self.parent_key(document, at, field)
+        {
+            key = format!("{parent}/{key}");
+        }
+        let short = |key| {
+            let text = text_of(document, at, key)?;
+            let shown = shown_name(text.text())?;
+            (shown.len() <= ID_BYTES_MAX).then_some(shown)
+        };
+        let display = short("display").filter(|display| *display != name);
+        let data = Data {
+            start: node.start,
+            end: node.end,
+            levels: place.levels,
+        };
+        let object = Object {
+            kind,
+            key,
+            name,
+            span: (text.source(0), text.source(text.text().len())),
+            is_nested: place.within.is_some(),
+            parents: Vec::new(),
+            id: short("id").or_else(|| number_of(document, at, "id")),
+            slug: short("slug"),
+            display,
+            data: Some(data).filter(|_| place.stands),
+            is_object: true,
+        };
+        Some(self.add(object, place))
+    }
+
+    /// The key of the parent that an object's name is unique within.
+    fn parent_key(&self, document: &Document, at: usize, field: &str) -> Option<String> {
+        let kind = self.packs.kinds.get(*self.packs.fields.get(field)?)?;
+        let (at, node) = document.member(at, field)?;
+        let name = match &node.value {
+            Value::Text(text) => text,
+            _ => kind
+                .names
+                .iter()
+                .find_map(|key| text_of(document, at, key))?,
+        };
+        Some(canonical_key(&kind.name, name.text()))
+    }
+
+    /// A text is a name, if its field holds entities; it is prose, if its field says so or if it is
+    /// within no entity.
+    fn text(&mut self, text: &Flat, place: Place<'_>) {
+        let packs = self.packs;
+        let field = place.field.unwrap_or_default();
+        if let Some(kind) = packs.fields.get(field).copied()
+            && let Some(object) = self.named(text, kind, place)
+        {
+            self.add(object, place);
+        } else if ADDRESS_KEYS.contains(&field) {
+            // Its own address tells what an object is; it mentions nothing.
+        } else if place.within.is_none() || packs.prose.contains(field) {
+            for (at, character) in text.text().char_indices() {
+                let (start, end) = (text.source(at), text.source(at + character.len_utf8()));
+                let mut bytes = [0; 4];
+                let piece: &str = character.encode_utf8(&mut bytes);
+                if end - start == piece.len() {
+                    self.prose.push(piece, start);
+                } else {
+                    self.prose.push_decoded(character, start, end);
+                }
+            }
+            self.prose.push_break();
+        }
+    }
+
+    /// An entity that a field holds by its name alone.
+    fn named(&self, text: &Flat, kind: usize, place: Place<'_>) -> Option<Object> {
+        let own = place.within.and_then(|(own, _)| self.objects.get(own));
+        let declared = self.packs.kinds.get(kind)?;
+        let field = place.field.unwrap_or_default();
+        let own_kind = own.and_then(|own| self.packs.kinds.get(own.kind));
+        let is_own_name = own_kind.is_some_and(|kind| kind.names.iter().any(|name| name == field));
+        let name = shown_name(text.text())?;
+        let mut rules = self
+            .packs
+            .rules
+            .iter()
+            .filter(|rule| rule.kind == kind)
+            .peekable();
+        let has_rules = rules.peek().is_some();
+        let is_refused = has_rules && rules.all(|rule| rule.refuses(&name));
+        if is_own_name || is_refused || text.text().contains('\n') {
+            return None;
+        }
+        Some(Object {
+            kind,
+            key: canonical_key(&declared.name, text.text()),
+            name,
+            span: (text.source(0), text.source(text.text().len())),
+            is_nested: place.within.is_some(),
+            parents: Vec::new(),
+            id: None,
+            slug: None,
+            display: None,
+            data: None,
+            is_object: false,
+        })
+    }
+
+    /// Adds an entity, or what is new about one that is there, and links it to the one around it.
+    fn add(&mut self, object: Object, place: Place<'_>) -> usize {
+        let known = self.places.get(&(object.kind, object.key.clone())).copied();
+        let at = known.unwrap_or(self.objects.len());
+        match known.and_then(|at| self.objects.get_mut(at)) {
+            Some(known) => {
+                known.is_nested &= object.is_nested;
+                known.is_object |= object.is_object;
+                known.id = known.id.take().or(object.id);
+                known.slug = known.slug.take().or(object.slug);
+                known.display = known.display.take().or(object.display);
+                known.data = known.data.take().or(object.data);
+            }
+            None => {
+                self.places.insert((object.kind, object.key.clone()), at);
+                self.objects.push(object);
+            }
+        }
+        if let Some((own, field)) = place.within {
+            let is_child = place.is_listed || self.packs.children.contains(field);
+            let (parent, child) = if is_child { (own, at) } else { (at, own) };
+            self.link(parent, child, field);
+        }
+        at
+    }
+
+    fn link(&mut self, parent: usize, child: usize, field: &str) {
+        let Some(found) = self.objects.get(parent).filter(|_| parent != child) else {
+            return;
+        };
+        let link = Link {
+            field: field.to_owned(),
+            kind: match self.packs.kinds.get(found.kind) {
+                Some(kind) => kind.name.clone(),
+                None => return,
+            },
+            key: found.key.clone(),
+        };
+        if let Some(child) = self.objects.get_mut(child) {
+            let same = |known: &Link| known.kind == link.kind && known.key == link.key;
+            if child.parents.len() < PARENTS_MAX && !child.parents.iter().any(same) {
+                child.parents.push(link);
+            }
+        }
+    }
+}
+
+fn text_of<'d>(document: &'d Document, at: usize, key: &str) -> Option<&'d Flat> {
+    match &document.member(at, key)?.1.value {
+        Value::Text(text) => Some(text).filter(|text| !text.text().is_empty()),
+        _ => None,
+    }
+}
+
+fn number_of(document: &Document, at: usize, key: &str) -> Option<String> {
+    match &document.member(at, key)?.1.value {
+        Value::Number(number) if number.len() <= ID_BYTES_MAX => Some(number.clone()),
+        _ => None,
+    }
+}
+
+/// The last two parts of an address before the number of an object, such as `dcim/devices`, and
+/// whether it is the address of an API, so that no other kind is meant.
+fn endpoint(address: &str) -> Option<(String, bool)> {
+    let path = address.split(['?', '#']).next()?;
+    let mut parts = path.split('/').rev().filter(|part| !part.is_empty());
+    let id = parts.next()?;
+    if !id.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let (endpoint, app) = (parts.next()?, parts.next()?);
+    Some((format!("{app}/{endpoint}"), parts.next() == Some("api")))
+}

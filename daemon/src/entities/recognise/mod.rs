@@ -1,0 +1,246 @@
+//! Recognition: which entities a text mentions. Pure: the same packs, text and knowledge give the
+//! same finds.
+//!
+//! Three layers look at a text. **Patterns**: the rules of the packs, such as the shape of an
+//! address. **Known names**: the [`Gazetteer`]s, first the session's, then its project's.
+//! **References**: "that device", "the second one", "its". A text that is JSON, or has JSON on lines
+//! of its own or within the strings of other JSON, is read by **field** instead: objects become
+//! entities, nested ones their parents or children, and only prose within is searched.
+//!
+//! # Precedence
+//! A span belongs to one entity, whichever pack or layer found it:
+//! 1. what stands in a field of JSON is that;
+//! 2. of overlapping names the longer wins, then the more confident; a known name is more confident
+//!    than all patterns are, the session's more than the project's;
+//! 3. then the earlier pack (built-in ones first, `netbox` before `code`, then those of the folder
+//!    by file name), then the earlier rule;
+//! 4. a reference counts only where no name is, and a plural one ("both") stands for several
+//!    entities on the same span.
+//!
+//! # Bounds
+//! Only the first [`TEXT_BYTES_MAX`] bytes of a text are searched and only [`FINDS_MAX`] finds are
+//! told; [`Recognised`] says when something was cut. Names have at most [`NAME_BYTES_MAX`] bytes:
+//! what is longer is no name. JSON is read to a depth of 128.
+
+mod choose;
+mod edges;
+mod find;
+mod gazetteer;
+mod json;
+mod knowledge;
+mod names;
+pub mod packs;
+mod references;
+#[cfg(test)]
+mod tests;
+
+pub use find::{Data, Find, How, Link, Recognised};
+pub use gazetteer::{Gazetteer, KnownName};
+pub use knowledge::{Knowledge, Mention, listing, mentions};
+pub use names::{Closeness, canonical_key, is_hidden, match_known, shown_name};
+pub use packs::{PackError, PackSet};
+
+use choose::{Candidate, choose};
+use json::{Flat, Object, Read};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How much of a text is searched, in bytes.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// Most finds of one text.
+pub const FINDS_MAX: usize = 500;
+/// Longest name, in bytes.
+pub const NAME_BYTES_MAX: usize = 256;
+
+/// How sure a name is that the session, or its project, knows.
+const KNOWN_CONFIDENCE: [f32; 2] = [0.97, 0.96];
+/// How sure an object is that JSON has, and a name in a field.
+const OBJECT_CONFIDENCE: f32 = 1.0;
+const FIELD_CONFIDENCE: f32 = 0.85;
+
+/// Finds the entities that a text mentions.
+#[must_use]
+pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Recognised {
+    let searched = beginning(text);
+    let is_cut = searched.len() < text.len();
+    let documents = json::documents(searched, is_cut);
+    let mut read = Read::new(packs);
+    let told = knowledge.objects.and_then(|kind| packs.place_of(kind));
+    for document in &documents {
+        read.document(document, told);
+    }
+    let objects = std::mem::take(&mut read.objects);
+    let mut finds: Vec<Find> = objects
+        .into_iter()
+        .filter_map(|it| of_object(packs, it))
+        .collect();
+    let mut entities: HashSet<(Arc<str>, String)> = HashSet::new();
+    for find in &finds {
+        let slug = find
+            .slug
+            .as_ref()
+            .map(|slug| canonical_key(&find.kind, slug));
+        let keys = slug.into_iter().chain([find.key.clone()]);
+        entities.extend(keys.map(|key| (Arc::clone(&find.kind), key)));
+    }
+    if documents.is_empty() {
+        finds.extend(in_prose(packs, searched, knowledge));
+    } else {
+        // What is around the JSON is prose, too.
+        let mut prose = read.prose;
+        let mut from = 0;
+        for document in &documents {
+            prose.push(searched.get(from..document.start).unwrap_or_default(), from);
+            prose.push_break();
+            from = document.end;
+        }
+        prose.push(searched.get(from..).unwrap_or_default(), from);
+        let within = names_in(packs, prose.text(), knowledge).into_iter();
+        let within = within.map(|found| of_name(&found, Some(&prose)));
+        finds.extend(within.filter(|find| {
+            // An entity that a field tells is not told again by its name or slug elsewhere.
+            !entities.contains(&(Arc::clone(&find.kind), find.key.clone()))
+        }));
+    }
+    let more = find::cut(&mut finds, FINDS_MAX);
+    Recognised {
+        finds,
+        more,
+        searched_bytes: is_cut.then_some(searched.len()),
+    }
+}
+
+/// The names and the references of a text without JSON.
+fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Find> {
+    let found = names_in(packs, text, knowledge);
+    let mut finds: Vec<Find> = found.iter().map(|found| of_name(found, None)).collect();
+    if knowledge.references {
+        let names: Vec<Candidate<Mention>> = found
+            .into_iter()
+            .map(|found| Candidate {
+                start: found.start,
+                end: found.end,
+                confidence: found.confidence,
+                what: found.what.1,
+            })
+            .collect();
+        let resolved = references::resolve(packs, text, &names, knowledge);
+        finds.extend(resolved.into_iter().map(of_reference));
+    }
+    finds
+}
+
+/// The names in a text by patterns and by what is known, each span once, in order.
+fn names_in(
+    packs: &PackSet,
+    text: &str,
+    knowledge: &Knowledge<'_>,
+) -> Vec<Candidate<(How, Mention)>> {
+    /// Made a mention only when it is chosen: most candidates are not.
+    enum Found<'a> {
+        Known(&'a KnownName),
+        Pattern(usize),
+    }
+    let mut candidates = Vec::new();
+    gazetteer::search_all(knowledge.gazetteers, text, |layer, start, end, name| {
+        let word = text.get(start..end).unwrap_or_default();
+        if !packs.is_noun(&word.to_lowercase()) {
+            let confidence = KNOWN_CONFIDENCE.get(layer).or(KNOWN_CONFIDENCE.last());
+            candidates.push(Candidate {
+                start,
+                end,
+                confidence: confidence.copied().unwrap_or_default(),
+                what: Found::Known(name),
+            });
+        }
+    });
+    candidates.extend(packs.find(text).map(|(rule, (start, end))| Candidate {
+        start,
+        end,
+        confidence: rule.confidence,
+        what: Found::Pattern(rule.kind),
+    }));
+    let chosen = choose(candidates).into_iter();
+    let mentioned = chosen.filter_map(|candidate| {
+        let what = match candidate.what {
+            Found::Known(name) => (How::Known, Mention::of_known(name)),
+            Found::Pattern(kind) => {
+                let name = text.get(candidate.start..candidate.end)?;
+                let kind = &packs.kinds.get(kind)?.name;
+                (How::Pattern, mention_of(kind, name, knowledge)?)
+            }
+        };
+        Some(Candidate {
+            start: candidate.start,
+            end: candidate.end,
+            confidence: candidate.confidence,
+            what,
+        })
+    });
+    mentioned.collect()
+}
+
+/// The entity of a kind that a name in a text means: a known one that has it, or one of this name.
+fn mention_of(kind: &str, name: &str, knowledge: &Knowledge<'_>) -> Option<Mention> {
+    let mut known = knowledge.gazetteers.iter();
+    if let Some(known) = known.find_map(|gazetteer| gazetteer.lookup(kind, name)) {
+        return Some(Mention::of_known(known));
+    }
+    Some(Mention {
+        kind: kind.into(),
+        key: canonical_key(kind, name),
+        name: shown_name(name)?,
+    })
+}
+
+fn of_name(found: &Candidate<(How, Mention)>, prose: Option<&Flat>) -> Find {
+    let source = |at: usize| prose.map_or(at, |prose| prose.source(at));
+    let (how, mention) = &found.what;
+    let span = (source(found.start), source(found.end));
+    Find::new(mention.clone(), span, *how, found.confidence)
+}
+
+fn of_reference(resolved: references::Resolved) -> Find {
+    let span = (resolved.start, resolved.end);
+    Find::new(resolved.mention, span, How::Reference, resolved.confidence)
+}
+
+fn of_object(packs: &PackSet, object: Object) -> Option<Find> {
+    let kind = packs.kinds.get(object.kind)?.name.clone();
+    let mention = Mention {
+        kind,
+        key: object.key,
+        name: object.name,
+    };
+    let confidence = if object.is_object {
+        OBJECT_CONFIDENCE
+    } else {
+        FIELD_CONFIDENCE
+    };
+    Some(Find {
+        is_nested: object.is_nested,
+        parents: object.parents,
+        id: object.id,
+        slug: object.slug,
+        display: object.display,
+        data: object.data,
+        ..Find::new(mention, object.span, How::Json, confidence)
+    })
+}
+
+/// As much of a text as is searched, ending with a whole character and, if there is one near, with
+/// a whole word.
+fn beginning(text: &str) -> &str {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text;
+    }
+    let mut end = TEXT_BYTES_MAX;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let cut = text.get(..end).unwrap_or_default();
+    let word = cut
+        .rfind(char::is_whitespace)
+        .filter(|at| end - at <= NAME_BYTES_MAX);
+    word.and_then(|at| cut.get(..at)).unwrap_or(cut)
+}

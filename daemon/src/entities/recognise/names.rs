@@ -1,0 +1,277 @@
+//! Names of entities: the key that spellings share, the form that is safe to show, and which known
+//! name is meant.
+
+use super::NAME_BYTES_MAX;
+use std::net::IpAddr;
+
+/// The key that all spellings of a name share: lower-cased, trimmed, white space folded, without
+/// characters that cannot be seen; addresses and prefixes in their canonical form.
+///
+/// An IP address is keyed without the length of its network, since people leave it out.
+#[must_use]
+pub fn canonical_key(kind: &str, name: &str) -> String {
+    let folded = folded(name);
+    let special = match kind {
+        "ip_address" => address(&folded).map(|(ip, _)| ip.to_string()),
+        "prefix" => network(&folded).map(|(ip, bits)| format!("{ip}/{bits}")),
+        "mac_address" => mac(&folded),
+        _ => None,
+    };
+    special.unwrap_or(folded)
+}
+
+/// A name as it is shown and passed on: trimmed, white space folded, control and bidirectional
+/// characters written out as `\u{202e}`. `None` if nothing is left or it exceeds
+/// [`NAME_BYTES_MAX`].
+#[must_use]
+pub fn shown_name(raw: &str) -> Option<String> {
+    if raw.len() > NAME_BYTES_MAX * 4 {
+        return None; // most of it would have to be white space
+    }
+    let mut shown = String::with_capacity(raw.len());
+    for word in raw.split_whitespace() {
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        for character in word.chars() {
+            if is_hidden(character) {
+                shown.extend(character.escape_unicode());
+            } else {
+                shown.push(character);
+            }
+        }
+    }
+    let fits = shown.len() <= NAME_BYTES_MAX && raw.chars().any(char::is_alphanumeric);
+    fits.then_some(shown)
+}
+
+/// How close a known name is to the one that was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closeness {
+    /// Equal but for case.
+    Exact,
+    /// Equal in letters and digits.
+    Normalised,
+    /// One letter apart.
+    Near,
+}
+
+/// Shortest name, in characters, that is matched with one letter wrong: more than 6.
+const NEAR_CHARS_MIN: usize = 7;
+
+/// Which of `candidates` a name means: equal but for case, else equal in letters and digits, else
+/// the only one within one edit, for names over 6 characters. An edit never changes a number:
+/// `sw-nyc-01` is not a misspelt `sw-nyc-02`.
+#[must_use]
+pub fn match_known<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<(usize, Closeness)> {
+    let wanted = folded(name);
+    let normal = normalised(&wanted);
+    let can_be_near = wanted.chars().count() >= NEAR_CHARS_MIN;
+    let (mut alike, mut near, mut near_count) = (None, None, 0_usize);
+    for (at, candidate) in candidates.into_iter().enumerate() {
+        let known = folded(candidate);
+        if known == wanted {
+            return Some((at, Closeness::Exact));
+        }
+        if alike.is_none() && !normal.is_empty() && normalised(&known) == normal {
+            alike = Some((at, Closeness::Normalised));
+        }
+        if can_be_near && is_near(&wanted, &known) {
+            near_count += 1;
+            near = Some((at, Closeness::Near));
+        }
+    }
+    alike.or(near.filter(|_| near_count == 1))
+}
+
+fn is_near(wanted: &str, known: &str) -> bool {
+    wanted.len().abs_diff(known.len()) <= 4
+        && known.len() <= NAME_BYTES_MAX
+        && wanted.len() <= NAME_BYTES_MAX
+        && numbers(wanted).eq(numbers(known))
+        && strsim::levenshtein(wanted, known) == 1
+}
+
+/// The numbers in a name, without leading zeros.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.trim_start_matches('0'))
+}
+
+fn normalised(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Lower-cased, white space folded, unseen characters and a leading `#` left out.
+fn folded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for word in name.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        let seen = word.chars().filter(|c| !is_hidden(*c));
+        out.extend(seen.flat_map(char::to_lowercase));
+    }
+    match out.strip_prefix('#') {
+        Some(rest) if !rest.is_empty() => rest.to_owned(),
+        _ => out,
+    }
+}
+
+/// Characters that are not seen, or that change how others are: control characters, marks of
+/// direction, blanks without width, tags.
+#[must_use]
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// An IP address, with the length of its network if that is given.
+pub(super) fn address(text: &str) -> Option<(IpAddr, Option<u8>)> {
+    let (ip, bits) = match text.split_once('/') {
+        Some((ip, bits)) => (ip, Some(bits)),
+        None => (text, None),
+    };
+    let ip: IpAddr = ip.parse().ok()?;
+    let Some(bits) = bits else {
+        return Some((ip, None));
+    };
+    let is_plain = bits.bytes().all(|byte| byte.is_ascii_digit());
+    let bits: u8 = bits.parse().ok().filter(|_| is_plain)?;
+    (bits <= width(ip)).then_some((ip, Some(bits)))
+}
+
+/// A network: an address whose bits behind the prefix are zero.
+pub(super) fn network(text: &str) -> Option<(IpAddr, u8)> {
+    let (ip, bits) = address(text)?;
+    let bits = bits?;
+    let host_bits = u32::from(width(ip) - bits);
+    let all = match ip {
+        IpAddr::V4(ip) => u128::from(u32::from(ip)),
+        IpAddr::V6(ip) => u128::from(ip),
+    };
+    let mask = 1_u128
+        .checked_shl(host_bits)
+        .map_or(u128::MAX, |one| one - 1);
+    (all & mask == 0).then_some((ip, bits))
+}
+
+/// How many bits an address of this family has.
+pub(super) const fn width(ip: IpAddr) -> u8 {
+    match ip {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+/// A MAC address of 48 bits as `00:1c:73:23:ab:a5`, however it was grouped.
+pub(super) fn mac(text: &str) -> Option<String> {
+    let separators: [char; 3] = [':', '-', '.'];
+    let digits: String = text.chars().filter(|c| !separators.contains(c)).collect();
+    if digits.len() != 12 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut out = String::with_capacity(17);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at % 2 == 0 {
+            out.push(':');
+        }
+        out.push(digit.to_ascii_lowercase());
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_share_a_key() {
+        assert_eq!(canonical_key("site", "  New\t York  "), "new york");
+        assert_eq!(
+            canonical_key("ip_address", "2001:0DB8::0001/64"),
+            "2001:db8::1"
+        );
+        assert_eq!(canonical_key("ip_address", "10.1.2.3/24"), "10.1.2.3");
+        assert_eq!(canonical_key("prefix", "2001:DB8:0::/32"), "2001:db8::/32");
+        assert_eq!(
+            canonical_key("mac_address", "001C.7323.ABA5"),
+            "00:1c:73:23:ab:a5"
+        );
+        assert_eq!(canonical_key("issue", "#12"), "12");
+        assert_eq!(canonical_key("device", "sw\u{202e}-1\u{200b}"), "sw-1");
+        // Not what the kind promises: as any other name.
+        assert_eq!(canonical_key("ip_address", "Ten"), "ten");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        assert_eq!(
+            shown_name(" a\u{202e}b\u{7}c  d\n").as_deref(),
+            Some("a\\u{202e}b\\u{7}c d")
+        );
+        assert_eq!(shown_name("\u{202e}"), None);
+        assert_eq!(
+            shown_name(&"x".repeat(256)).map(|name| name.len()),
+            Some(256)
+        );
+        assert_eq!(shown_name(&"x".repeat(257)), None);
+        assert_eq!(shown_name(&"\u{202e}x".repeat(100)), None);
+    }
+
+    #[test]
+    fn networks_have_no_host_bits() {
+        assert!(network("10.0.0.0/8").is_some());
+        assert!(network("0.0.0.0/0").is_some());
+        assert!(network("::/0").is_some());
+        assert!(network("10.0.0.1/8").is_none());
+        assert!(address("10.0.0.1/33").is_none());
+        assert!(address("10.0.0.1/+8").is_none());
+    }
+
+    #[test]
+    fn history_is_matched_from_exact_to_near() {
+        let known = [
+            "switch-nyc-01",
+            "Router LA 02",
+            "rooter-la-02",
+            "zurich-core",
+        ];
+        let find = |name| match_known(name, known.iter().copied());
+        assert_eq!(find("SWITCH-NYC-01"), Some((0, Closeness::Exact)));
+        assert_eq!(find("switch nyc 01"), Some((0, Closeness::Normalised)));
+        assert_eq!(find("zurlch-core"), Some((3, Closeness::Near)));
+        assert_eq!(find("swich-nyc-01"), Some((0, Closeness::Near)));
+        assert_eq!(
+            find("switch-nyc-1"),
+            Some((0, Closeness::Near)),
+            "the same number"
+        );
+        assert_eq!(
+            find("switch-nyc-02"),
+            None,
+            "another number is another device"
+        );
+        assert_eq!(find("zurich-cxxe"), None);
+        // Two are one edit away: neither is meant for sure.
+        let twins = ["alphaone", "alphatwo-"];
+        assert_eq!(
+            match_known("alphaone-", twins),
+            Some((0, Closeness::Normalised))
+        );
+        let twins = ["serverxa", "serverxb"];
+        assert_eq!(match_known("serverxc", twins), None);
+        assert_eq!(match_known("abcdeg", ["abcdef"]), None, "six characters");
+    }
+}

@@ -1,0 +1,135 @@
+//! Named checks: what a pattern alone cannot say about a name.
+
+use super::facts::Kinds;
+use crate::entities::recognise::names;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// A check that a name has to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// An IPv4 address, with or without the length of its network.
+    Ipv4,
+    /// An IPv6 address, with or without the length of its network.
+    Ipv6,
+    /// A network: an address and a length with no bits behind it, and more than one address.
+    Prefix,
+    /// A MAC address of 48 bits, not all zero or all one.
+    Mac,
+    /// A VLAN's number: 1 to 4094.
+    Vlan,
+    /// An address with scheme and host.
+    Url,
+    /// A name whose last part, behind a `-`, is short and ends in a number; without `-`, letters
+    /// and a number.
+    Numbered,
+    /// Not an IP address.
+    Host,
+    /// Hexadecimal digits, of which some are letters and some are not.
+    Commit,
+}
+
+/// The names of [`Check`] in a pack.
+pub(super) const CHECKS: [&str; 9] = [
+    "ipv4", "ipv6", "prefix", "mac", "vlan", "url", "numbered", "host", "commit",
+];
+
+/// Most digits at the end of a numbered name: four would be a year.
+const NUMBER_DIGITS_MAX: usize = 3;
+/// Longest last part of a numbered name, in bytes.
+const LAST_PART_BYTES_MAX: usize = 8;
+
+impl FromStr for Check {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "ipv4" => Ok(Self::Ipv4),
+            "ipv6" => Ok(Self::Ipv6),
+            "prefix" => Ok(Self::Prefix),
+            "mac" => Ok(Self::Mac),
+            "vlan" => Ok(Self::Vlan),
+            "url" => Ok(Self::Url),
+            "numbered" => Ok(Self::Numbered),
+            "host" => Ok(Self::Host),
+            "commit" => Ok(Self::Commit),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Check {
+    /// Sets of which every name that passes has a byte each.
+    pub(super) const fn has(self) -> &'static [Kinds] {
+        match self {
+            Self::Numbered => &[Kinds::DIGIT],
+            Self::Commit => &[Kinds::DIGIT, Kinds::LETTER],
+            Self::Ipv4
+            | Self::Ipv6
+            | Self::Prefix
+            | Self::Mac
+            | Self::Vlan
+            | Self::Url
+            | Self::Host => &[],
+        }
+    }
+
+    /// Whether a name passes.
+    pub(crate) fn passes(self, name: &str) -> bool {
+        match self {
+            Self::Ipv4 => names::address(name).is_some_and(|(ip, bits)| {
+                ip.is_ipv4() && is_host(name, bits, names::width(ip)) && !ip.is_unspecified()
+            }),
+            Self::Ipv6 => names::address(name).is_some_and(|(ip, bits)| {
+                ip.is_ipv6() && is_host(name, bits, names::width(ip)) && is_written_out(name, ip)
+            }),
+            Self::Prefix => names::network(name).is_some_and(|(ip, bits)| bits < names::width(ip)),
+            Self::Mac => names::mac(name)
+                .is_some_and(|mac| mac != "00:00:00:00:00:00" && mac != "ff:ff:ff:ff:ff:ff"),
+            Self::Vlan => name
+                .parse()
+                .is_ok_and(|number: u16| (1..=4094).contains(&number)),
+            Self::Url => is_url(name),
+            Self::Numbered => is_numbered(name),
+            Self::Host => names::address(name).is_none(),
+            Self::Commit => {
+                name.bytes().all(|byte| byte.is_ascii_hexdigit())
+                    && name.bytes().any(|byte| byte.is_ascii_digit())
+                    && name.bytes().any(|byte| byte.is_ascii_alphabetic())
+            }
+        }
+    }
+}
+
+/// Whether an address is one host's, not a network's: networks are prefixes.
+fn is_host(name: &str, bits: Option<u8>, width: u8) -> bool {
+    // With one bit left, both addresses are hosts'.
+    bits.is_none_or(|bits| bits + 1 >= width) || names::network(name).is_none()
+}
+
+/// `::` separates names in several languages, and `a::b` would be an address.
+fn is_written_out(name: &str, ip: IpAddr) -> bool {
+    let colons = name.bytes().filter(|byte| *byte == b':').count();
+    let has_digit = name.bytes().any(|byte| byte.is_ascii_digit());
+    ip.is_loopback() || colons > 2 || (has_digit && name.len() > 5)
+}
+
+fn is_url(name: &str) -> bool {
+    let Some((_, rest)) = name.split_once("://") else {
+        return false;
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    host.starts_with('[') || host.starts_with(char::is_alphanumeric) || name.starts_with("file:///")
+}
+
+fn is_numbered(name: &str) -> bool {
+    let last = name.rsplit('-').next().unwrap_or_default();
+    let stem = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = last.len() - stem.len();
+    let has_stem = last.len() < name.len() || stem.len() > 1;
+    has_stem
+        && (1..=NUMBER_DIGITS_MAX).contains(&digits)
+        && last.len() <= LAST_PART_BYTES_MAX
+        && !stem.bytes().any(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,170 @@
+//! Why a pack is refused: in which file, on which line, and what would be right.
+
+use super::{KINDS_MAX, PACK_BYTES_MAX, PACKS_MAX, PATTERN_BYTES_MAX, RULES_MAX, WORDS_MAX};
+use std::path::PathBuf;
+
+/// A pack that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}: {reason}")]
+pub struct PackError {
+    /// The file, as it was named to the reader.
+    pub file: String,
+    /// The line of the fault, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// What is wrong with a pack.
+#[derive(Debug, thiserror::Error)]
+pub enum Reason {
+    /// The file is no TOML.
+    #[error("this is no TOML: {0}")]
+    Toml(String),
+    /// The file or its folder cannot be read.
+    #[error("cannot read {path}: {error}")]
+    Unreadable {
+        /// What was read.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// The file is too long.
+    #[error("the file has {bytes} bytes; at most {PACK_BYTES_MAX} are read")]
+    TooLong {
+        /// Its length.
+        bytes: u64,
+    },
+    /// The folder has too many packs.
+    #[error("the folder has {count} packs; at most {PACKS_MAX} are loaded")]
+    TooManyPacks {
+        /// How many.
+        count: usize,
+    },
+    /// A key that packs do not have.
+    #[error("unknown key `{key}`; did you mean `{nearest}`?")]
+    UnknownKey {
+        /// As written.
+        key: String,
+        /// The key that looks most like it.
+        nearest: &'static str,
+    },
+    /// A key that has to be there.
+    #[error("`{key}` is missing")]
+    Missing {
+        /// Its name.
+        key: &'static str,
+    },
+    /// A value of another type.
+    #[error("`{key}` is a {found}; it must be {wanted}")]
+    Type {
+        /// Its key.
+        key: String,
+        /// What it is.
+        found: &'static str,
+        /// What it has to be.
+        wanted: &'static str,
+    },
+    /// A value that is none of those there are.
+    #[error("`{key}` is {value:?}; it must be one of {choices}; did you mean `{nearest}`?")]
+    Choice {
+        /// Its key.
+        key: &'static str,
+        /// As written.
+        value: String,
+        /// All there are.
+        choices: String,
+        /// The one that looks most like it.
+        nearest: &'static str,
+    },
+    /// A name that is no name.
+    #[error(
+        "{value:?} is no name for `{key}`: small letters, digits, `_` and `-`, a letter first, at most 64"
+    )]
+    Name {
+        /// Its key.
+        key: &'static str,
+        /// As written.
+        value: String,
+    },
+    /// A text that is empty or too long.
+    #[error("`{key}` has {bytes} bytes; it must have 1 to {most}")]
+    Length {
+        /// Its key.
+        key: &'static str,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// A confidence that is none.
+    #[error("`confidence` is {value}; it must be more than 0 and at most 1")]
+    Confidence {
+        /// As written.
+        value: String,
+    },
+    /// A kind that the pack has twice.
+    #[error("the kind `{kind}` is defined twice; the first is on line {first}")]
+    DuplicateKind {
+        /// Its name.
+        kind: String,
+        /// Where it is defined first.
+        first: usize,
+    },
+    /// A JSON field, an object type or a word that two kinds of the pack claim.
+    #[error("{value:?} belongs to `{first}` already; `{kind}` cannot have it, too")]
+    Claimed {
+        /// The word.
+        value: String,
+        /// Who has it.
+        first: String,
+        /// Who wants it.
+        kind: String,
+    },
+    /// A pattern that is too long.
+    #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]
+    PatternTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A pattern that does not compile.
+    #[error("the pattern is wrong at byte {position}: {message}")]
+    Pattern {
+        /// Byte of the pattern where the fault begins, from 0.
+        position: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A pattern that needs too much memory.
+    #[error("the pattern needs too much memory once compiled: repeat less, or use smaller classes")]
+    PatternTooLarge,
+    /// A pattern that matches the empty text.
+    #[error("the pattern matches the empty text: it would find names everywhere")]
+    PatternEmpty,
+    /// A group that the pattern does not have.
+    #[error("the pattern has {groups} capture groups; `group` is {group}")]
+    NoGroup {
+        /// The group asked for.
+        group: i64,
+        /// How many there are.
+        groups: usize,
+    },
+    /// Too much of something.
+    #[error(
+        "there are {count} {what}; a pack has at most {KINDS_MAX} kinds, a kind {RULES_MAX} rules, a list {WORDS_MAX} words"
+    )]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: usize,
+    },
+    /// Another file of the folder has a pack of this name.
+    #[error("the pack `{name}` is in {other} already: two files cannot have the same pack")]
+    DuplicatePack {
+        /// Its name.
+        name: String,
+        /// The other file.
+        other: String,
+    },
+}

@@ -1,0 +1,226 @@
+//! From the text of a pack to its kinds and rules, or to the line that is wrong.
+
+use super::check::{CHECKS, Check};
+use super::error::{PackError, Reason};
+use super::rule::{Rule, compile, compile_whole};
+use super::table::{Source, Table};
+use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX};
+use crate::entities::recognise::edges::EDGES;
+use std::collections::HashMap;
+use std::sync::Arc;
+use toml::de::DeTable;
+
+const PACK_KEYS: [&str; 5] = ["name", "version", "description", "kind", "json"];
+const KIND_KEYS: [&str; 8] = [
+    "name", "words", "narrower", "fields", "types", "names", "within", "rule",
+];
+const RULE_KEYS: [&str; 6] = ["pattern", "group", "confidence", "check", "except", "edges"];
+const JSON_KEYS: [&str; 2] = ["text", "children"];
+
+/// Longest version and description, in bytes.
+const SENTENCE_BYTES_MAX: usize = 1024;
+
+/// A kind of entities.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: Arc<str>,
+    /// In which fields its objects have their name.
+    pub(crate) names: Vec<String>,
+    /// The field of the parent that its names are unique within.
+    pub(crate) within: Option<String>,
+}
+
+/// What a word for entities means.
+#[derive(Clone, Debug)]
+pub(crate) struct Noun {
+    /// The kind, by its place in the set.
+    pub(crate) kind: usize,
+    pub(crate) plural: bool,
+    /// Parts of names that tell those that are meant; empty if all of the kind are.
+    pub(crate) parts: Arc<[String]>,
+}
+
+/// A pack as it was read.
+pub(super) struct Pack {
+    pub(super) info: PackInfo,
+    pub(super) kinds: Vec<Declared>,
+    pub(super) prose: Vec<String>,
+    pub(super) children: Vec<String>,
+}
+
+/// A kind as a pack declares it.
+pub(super) struct Declared {
+    pub(super) kind: Kind,
+    pub(super) rules: Vec<Rule>,
+    pub(super) fields: Vec<String>,
+    pub(super) types: Vec<String>,
+    pub(super) nouns: Vec<(String, Arc<[String]>)>,
+}
+
+/// Reads a pack; `file` is how errors call it.
+pub(super) fn read(file: &str, text: &str) -> Result<Pack, PackError> {
+    let source = Source { file, text };
+    let root = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        source.error(at, Reason::Toml(error.message().to_owned()))
+    })?;
+    let table = Table::new(&source, root.get_ref(), 0..0, &PACK_KEYS)?;
+    let mut info = PackInfo {
+        name: table.name("name")?.value.to_owned(),
+        version: table.needed("version", NAME_BYTES_MAX)?.value.to_owned(),
+        description: table
+            .needed("description", SENTENCE_BYTES_MAX)?
+            .value
+            .to_owned(),
+        kinds: Vec::new(),
+        file: None,
+    };
+    let mut claims = Claims::default();
+    let mut kinds = Vec::new();
+    for table in table.tables("kind", &KIND_KEYS, KINDS_MAX)? {
+        let declared = kind(&table, &mut claims)?;
+        info.kinds.push(declared.kind.name.to_string());
+        kinds.push(declared);
+    }
+    let json = table.table("json", &JSON_KEYS)?;
+    let list = |key| match &json {
+        Some(json) => json.texts(key).map(owned),
+        None => Ok(Vec::new()),
+    };
+    Ok(Pack {
+        info,
+        kinds,
+        prose: list("text")?,
+        children: list("children")?,
+    })
+}
+
+/// What the kinds of one pack have claimed: no two may have the same.
+#[derive(Default)]
+struct Claims {
+    /// Where each kind is defined.
+    kinds: HashMap<String, usize>,
+    /// Who has a word of a list, by list and word.
+    words: HashMap<(&'static str, String), String>,
+}
+
+impl Claims {
+    fn claim(
+        &mut self,
+        table: &Table<'_, '_>,
+        (list, word, at): (&'static str, &str, usize),
+        kind: &str,
+    ) -> Result<(), PackError> {
+        let claimed = self.words.insert((list, word.to_owned()), kind.to_owned());
+        match claimed {
+            None => Ok(()),
+            Some(first) => {
+                let (value, kind) = (word.to_owned(), kind.to_owned());
+                Err(table.error(at, Reason::Claimed { value, first, kind }))
+            }
+        }
+    }
+}
+
+fn kind(table: &Table<'_, '_>, claims: &mut Claims) -> Result<Declared, PackError> {
+    let name = table.name("name")?;
+    let line = table.line(name.at);
+    if let Some(first) = claims.kinds.insert(name.value.to_owned(), line) {
+        let kind = name.value.to_owned();
+        return Err(table.error(name.at, Reason::DuplicateKind { kind, first }));
+    }
+    let mut claimed = |list: &'static str| -> Result<Vec<String>, PackError> {
+        let words = table.texts(list)?;
+        for word in &words {
+            claims.claim(table, (list, word.value, word.at), name.value)?;
+        }
+        Ok(owned(words))
+    };
+    let fields = claimed("fields")?;
+    let types = claimed("types")?;
+    let all: Arc<[String]> = Arc::new([]);
+    let mut nouns: Vec<(String, Arc<[String]>)> = Vec::new();
+    for word in claimed("words")? {
+        nouns.push((word.to_lowercase(), Arc::clone(&all)));
+    }
+    for (word, parts) in table.word_lists("narrower")? {
+        claims.claim(table, ("words", word.value, word.at), name.value)?;
+        let parts = parts.into_iter().map(str::to_lowercase).collect();
+        nouns.push((word.value.to_lowercase(), parts));
+    }
+    let mut names = owned(table.texts("names")?);
+    if names.is_empty() {
+        names = vec!["name".to_owned(), "display".to_owned()];
+    }
+    let rules = table.tables("rule", &RULE_KEYS, RULES_MAX)?;
+    let rules: Result<Vec<Rule>, PackError> = rules.iter().map(rule).collect();
+    let within = table.text("within", NAME_BYTES_MAX)?;
+    Ok(Declared {
+        kind: Kind {
+            name: name.value.into(),
+            names,
+            within: within.map(|field| field.value.to_owned()),
+        },
+        rules: rules?,
+        fields,
+        types,
+        nouns,
+    })
+}
+
+fn rule(table: &Table<'_, '_>) -> Result<Rule, PackError> {
+    let pattern = table.needed("pattern", PATTERN_BYTES_MAX * 4)?;
+    let wrong = |reason| table.error(pattern.at, reason);
+    let (regex, mut facts) = compile(pattern.value).map_err(wrong)?;
+    if regex.is_match("") {
+        return Err(wrong(Reason::PatternEmpty));
+    }
+    let confidence = table.number("confidence")?;
+    if !(confidence.value > 0.0 && confidence.value <= 1.0) {
+        let value = confidence.value.to_string();
+        return Err(table.error(confidence.at, Reason::Confidence { value }));
+    }
+    let groups = regex.captures_len() - 1;
+    let group = match table.integer("group")? {
+        None => None,
+        Some(group) => match usize::try_from(group.value) {
+            Ok(number) if number <= groups => Some(number),
+            _ => {
+                let reason = Reason::NoGroup {
+                    group: group.value,
+                    groups,
+                };
+                return Err(table.error(group.at, reason));
+            }
+        },
+    };
+    let except = match table.text("except", PATTERN_BYTES_MAX)? {
+        None => None,
+        Some(except) => {
+            let compiled = compile_whole(except.value);
+            Some(compiled.map_err(|reason| table.error(except.at, reason))?)
+        }
+    };
+    let check: Option<Check> = table
+        .choice("check", &CHECKS)?
+        .and_then(|name| name.parse().ok());
+    facts.and_has(check.map_or(&[], Check::has));
+    let edges = table.choice("edges", &EDGES)?;
+    Ok(Rule {
+        kind: 0, // given when the pack joins a set
+        confidence: confidence.value,
+        regex,
+        facts,
+        group,
+        check,
+        except,
+        edges: edges.and_then(|name| name.parse().ok()).unwrap_or_default(),
+    })
+}
+
+fn owned(words: Vec<super::table::At<&str>>) -> Vec<String> {
+    words
+        .into_iter()
+        .map(|word| word.value.to_owned())
+        .collect()
+}

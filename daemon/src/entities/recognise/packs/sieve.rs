@@ -1,0 +1,152 @@
+//! Where in a text which rules may have something: one pass over its words, one over how phrases
+//! start. Only there the rules are tried, so that what a rule costs depends on how often a text looks
+//! like it.
+
+use super::facts::{Kinds, Place};
+use super::rule::Rule;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use rustc_hash::FxHashMap;
+
+/// So many starts make an automaton of some 100 KB that takes one step a byte; more a smaller one.
+const STARTS_FAST_MAX: usize = 256;
+
+/// The rules of a set by where they may match.
+#[derive(Clone, Debug)]
+pub(super) struct Sieve {
+    /// The kind of each byte.
+    kinds: [Kinds; 256],
+    /// Rules, by their places in the set, whose matches are within words.
+    of_words: Vec<usize>,
+    /// How matches of other rules start, and which rules a start belongs to.
+    starts: Option<AhoCorasick>,
+    of_starts: Vec<Vec<usize>>,
+    /// All others.
+    of_texts: Vec<usize>,
+}
+
+impl Sieve {
+    pub(super) fn of(rules: &[Rule]) -> Self {
+        let (mut of_words, mut of_texts) = (Vec::new(), Vec::new());
+        let mut by_start: FxHashMap<&[u8], Vec<usize>> = FxHashMap::default();
+        for (at, rule) in rules.iter().enumerate() {
+            match &rule.facts.place {
+                Place::Word => of_words.push(at),
+                Place::Text => of_texts.push(at),
+                Place::Start(starts) => {
+                    for start in starts {
+                        by_start.entry(start).or_default().push(at);
+                    }
+                }
+            }
+        }
+        let (starts, mut of_starts): (Vec<&[u8]>, Vec<Vec<usize>>) = by_start.into_iter().unzip();
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind((starts.len() <= STARTS_FAST_MAX).then_some(AhoCorasickKind::DFA))
+            .build(&starts);
+        let automaton = automaton.ok().filter(|_| !starts.is_empty());
+        if automaton.is_none() {
+            // More than an automaton can hold: these rules are searched for as the others are.
+            of_texts.extend(of_starts.drain(..).flatten());
+            of_texts.sort_unstable();
+            of_texts.dedup();
+        }
+        Self {
+            kinds: std::array::from_fn(|byte| Kinds::of(u8::try_from(byte).unwrap_or(u8::MAX))),
+            of_words,
+            starts: automaton,
+            of_starts,
+            of_texts,
+        }
+    }
+
+    /// The spans that rules find in a text: by the place of the rule, then in order.
+    pub(super) fn search(&self, rules: &[Rule], text: &str) -> Vec<(usize, (usize, usize))> {
+        let mut found = Vec::new();
+        let in_text = self.search_words(rules, text, &mut found);
+        self.search_starts(rules, text, &mut found);
+        for (at, rule) in of(rules, &self.of_texts) {
+            if rule.facts.fit_kinds(in_text) {
+                found.extend(rule.find(text, 0..text.len()).map(|span| (at, span)));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// Tries each rule on the words that have what it needs; the kinds of all words.
+    fn search_words(
+        &self,
+        rules: &[Rule],
+        text: &str,
+        found: &mut Vec<(usize, (usize, usize))>,
+    ) -> Kinds {
+        let mut in_text = Kinds::SPACE;
+        // Words are of few sorts.
+        let mut fitting: FxHashMap<Kinds, Vec<(usize, &Rule)>> = FxHashMap::default();
+        self.words(text, |start, end, kinds| {
+            let fitting = fitting.entry(kinds).or_insert_with(|| {
+                in_text = in_text.with(kinds);
+                let fit = |(_, rule): &(usize, &Rule)| rule.facts.fit_kinds(kinds);
+                of(rules, &self.of_words).filter(fit).collect()
+            });
+            for (at, rule) in fitting {
+                if rule.facts.fit_bytes(end - start) {
+                    found.extend(rule.find(text, start..end).map(|span| (*at, span)));
+                }
+            }
+        });
+        in_text
+    }
+
+    /// Tries each rule where a match of it may start.
+    fn search_starts(&self, rules: &[Rule], text: &str, found: &mut Vec<(usize, (usize, usize))>) {
+        let Some(automaton) = &self.starts else {
+            return;
+        };
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for start in automaton.find_overlapping_iter(text) {
+            let of_start = self.of_starts.get(start.pattern().as_usize());
+            let of_start = of_start.map(Vec::as_slice).unwrap_or_default();
+            places.extend(of_start.iter().map(|at| (*at, start.start())));
+        }
+        places.sort_unstable();
+        let mut from = (0, 0);
+        for (at, start) in places {
+            // Not within what the rule matched before.
+            if (at, start) < from {
+                continue;
+            }
+            if let Some(matched) = rules.get(at).and_then(|rule| rule.find_at(text, start)) {
+                from = (at, matched.end);
+                found.extend(matched.name.map(|span| (at, span)));
+            }
+        }
+    }
+
+    /// Calls `visit` with each word: what white space of ASCII does not part, where it begins and ends,
+    /// and the kinds of its bytes.
+    fn words(&self, text: &str, mut visit: impl FnMut(usize, usize, Kinds)) {
+        let (mut start, mut kinds) = (0, Kinds::default());
+        for (at, byte) in text.bytes().enumerate() {
+            let kind = self.kinds.get(usize::from(byte)).copied();
+            let kind = kind.unwrap_or_default();
+            if kind != Kinds::SPACE {
+                kinds = kinds.with(kind);
+                continue;
+            }
+            if at > start {
+                visit(start, at, kinds);
+            }
+            (start, kinds) = (at + 1, Kinds::default());
+        }
+        if text.len() > start {
+            visit(start, text.len(), kinds);
+        }
+    }
+}
+
+fn of<'r>(rules: &'r [Rule], places: &'r [usize]) -> impl Iterator<Item = (usize, &'r Rule)> {
+    let rules = places.iter().map(|at| (*at, rules.get(*at)));
+    rules.filter_map(|(at, rule)| Some((at, rule?)))
+}

@@ -1,0 +1,257 @@
+//! References: "that device", "the second one", "both", "its", resolved to entities that were
+//! mentioned.
+//!
+//! English. A noun asks for its kind, and some nouns for those whose name says so: "the router" is
+//! the last device with `router` or `rtr` in its name, or the last device if none has. Ordinals and
+//! plurals are about the last listing: entities of one kind that stood in one text. What the text
+//! itself mentions before a reference is nearer than what came before the text.
+
+mod phrase;
+#[cfg(test)]
+mod tests;
+
+use super::choose::Candidate;
+use super::edges::Edges;
+use super::packs::PackSet;
+use super::{Knowledge, Mention};
+use phrase::{Asked, Number, Phrase, phrases};
+use std::collections::HashSet;
+
+/// Most references of a text that are looked at.
+const REFERENCES_MAX: usize = 1000;
+/// Most entities that a plural stands for.
+const PLURAL_MAX: usize = 32;
+/// Most entities that are remembered while a text is read.
+const REMEMBERED_MAX: usize = 64;
+
+/// A reference and one of the entities it stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Resolved {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) confidence: f32,
+    pub(super) mention: Mention,
+}
+
+/// Resolves the references of a text beside the names that were found in it, in order. An entity is
+/// told once: a text full of "it" mentions nothing more than once.
+pub(super) fn resolve(
+    packs: &PackSet,
+    text: &str,
+    names: &[Candidate<Mention>],
+    knowledge: &Knowledge<'_>,
+) -> Vec<Resolved> {
+    let mut memory = Memory::new(packs, knowledge);
+    let mut told: HashSet<Mention> = HashSet::new();
+    let mut found = Vec::new();
+    let mut names = names.iter().peekable();
+    for phrase in phrases(packs, text).take(REFERENCES_MAX) {
+        while let Some(name) = names.next_if(|name| name.end <= phrase.start) {
+            memory.mention(&name.what, true);
+        }
+        let next = names.peek();
+        let overlaps = next.is_some_and(|name| name.start < phrase.end);
+        let names_it = next.is_some_and(|name| {
+            let between = text.get(phrase.end..name.start).unwrap_or_default();
+            let is_gap = |c: char| c.is_whitespace() || "\"'`:(#".contains(c);
+            phrase.noun.is_some() && between.chars().all(is_gap)
+        });
+        if overlaps || names_it || !Edges::Alone.allow(text, phrase.start, phrase.end) {
+            continue;
+        }
+        let meant = memory.meant(&phrase);
+        for mention in &meant {
+            memory.mention(mention, false);
+        }
+        for mention in meant {
+            if told.insert(mention.clone()) {
+                found.push(Resolved {
+                    start: phrase.start,
+                    end: phrase.end,
+                    confidence: phrase.confidence(),
+                    mention,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// What was mentioned up to a place in a text.
+struct Memory<'a> {
+    packs: &'a PackSet,
+    knowledge: &'a Knowledge<'a>,
+    /// Mentioned in this text, the latest last.
+    recent: Vec<Mention>,
+    /// Named in this text, in the order of their first mention.
+    listed: Vec<Mention>,
+}
+
+impl<'a> Memory<'a> {
+    fn new(packs: &'a PackSet, knowledge: &'a Knowledge<'a>) -> Self {
+        Self {
+            packs,
+            knowledge,
+            recent: Vec::new(),
+            listed: Vec::new(),
+        }
+    }
+
+    fn mention(&mut self, mention: &Mention, is_name: bool) {
+        self.recent.retain(|known| known != mention);
+        if self.recent.len() >= REMEMBERED_MAX {
+            self.recent.remove(0);
+        }
+        self.recent.push(mention.clone());
+        if is_name && self.listed.len() < REMEMBERED_MAX && !self.listed.contains(mention) {
+            self.listed.push(mention.clone());
+        }
+    }
+
+    /// The entities that a reference stands for; none if that is not known.
+    fn meant(&self, phrase: &Phrase) -> Vec<Mention> {
+        let at = |index: usize| self.listing(phrase, index + 1).into_iter().nth(index);
+        let one = match phrase.asked {
+            Asked::Latest => self.latest(phrase).next(),
+            Asked::Nth(index) => at(index),
+            Asked::Last => self
+                .listing(phrase, 1)
+                .pop()
+                .or_else(|| self.latest(phrase).next()),
+            Asked::Other => return self.other(phrase),
+            Asked::Both => return self.both(phrase),
+            Asked::All => {
+                let mut all = self.listing(phrase, 1);
+                all.truncate(PLURAL_MAX);
+                return all;
+            }
+        };
+        one.into_iter().collect()
+    }
+
+    /// Entities that a reference may stand for, the latest first: those its noun tells, or all.
+    fn latest(&self, phrase: &Phrase) -> impl Iterator<Item = Mention> {
+        let recent = self.recent.iter().rev().chain(self.knowledge.recent);
+        let recent: Vec<&Mention> = recent.take(REMEMBERED_MAX * 2).collect();
+        self.narrowed(phrase, recent).into_iter().cloned()
+    }
+
+    /// The last listing of a reference's kind that has at least so many entities that it may stand
+    /// for.
+    fn listing(&self, phrase: &Phrase, least: usize) -> Vec<Mention> {
+        for listing in [&*self.listed, self.knowledge.listing] {
+            let of_kind = match phrase.noun {
+                Some(noun) => self.of_kind(noun.kind, listing),
+                None => most_of_one_kind(listing.iter().collect()),
+            };
+            let is_listing = of_kind.len() > 1;
+            let found = self.narrowed(phrase, of_kind);
+            if is_listing && found.len() >= least {
+                return found.into_iter().cloned().collect();
+            }
+        }
+        Vec::new()
+    }
+
+    fn of_kind<'m>(&self, kind: usize, mentions: &'m [Mention]) -> Vec<&'m Mention> {
+        let kind = self.packs.kinds.get(kind).map(|kind| &*kind.name);
+        let of_kind = mentions
+            .iter()
+            .filter(|mention| Some(&*mention.kind) == kind);
+        of_kind.collect()
+    }
+
+    /// Of two, the one that was not mentioned last.
+    fn other(&self, phrase: &Phrase) -> Vec<Mention> {
+        let listing = self.listing(phrase, 2);
+        let [first, second] = listing.as_slice() else {
+            return Vec::new();
+        };
+        let last = self
+            .latest(phrase)
+            .find(|mention| mention == first || mention == second);
+        let other = if last.as_ref() == Some(first) {
+            second
+        } else {
+            first
+        };
+        vec![other.clone()]
+    }
+
+    /// Two entities: those of a listing of two, else the last two of one kind.
+    fn both(&self, phrase: &Phrase) -> Vec<Mention> {
+        let listing = self.listing(phrase, 2);
+        if listing.len() == 2 {
+            return listing;
+        }
+        let mut latest: Vec<Mention> = Vec::new();
+        for mention in self.latest(phrase) {
+            let fits = latest
+                .first()
+                .is_none_or(|first| first.kind == mention.kind);
+            if fits && latest.len() < 2 && !latest.contains(&mention) {
+                latest.push(mention);
+            }
+        }
+        latest.reverse();
+        if latest.len() == 2 {
+            latest
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Those of a noun's kind, and of those the ones whose names say the noun, if any do.
+    fn narrowed<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
+        let Some(noun) = phrase.noun else {
+            return mentions;
+        };
+        let kind = self.packs.kinds.get(noun.kind).map(|kind| &*kind.name);
+        let of_kind = mentions
+            .into_iter()
+            .filter(|mention| Some(&*mention.kind) == kind);
+        let of_kind: Vec<&Mention> = of_kind.collect();
+        let says = |mention: &&&Mention| has_part(&mention.key, &noun.parts);
+        let told: Vec<&Mention> = of_kind.iter().filter(says).copied().collect();
+        if told.is_empty() { of_kind } else { told }
+    }
+}
+
+/// Whether a part of a name, without the number behind it, is one of `parts`.
+fn has_part(key: &str, parts: &[String]) -> bool {
+    key.split(|c: char| !c.is_alphanumeric())
+        .map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()))
+        .any(|part| parts.iter().any(|wanted| wanted == part))
+}
+
+/// Those of the kind that most are of.
+fn most_of_one_kind(mentions: Vec<&Mention>) -> Vec<&Mention> {
+    let count = |kind: &str| {
+        mentions
+            .iter()
+            .filter(|mention| &*mention.kind == kind)
+            .count()
+    };
+    // Of several kinds with as many, the first.
+    let most = mentions
+        .iter()
+        .rev()
+        .max_by_key(|mention| count(&mention.kind));
+    let kind = most.map(|mention| mention.kind.clone());
+    let of_kind = mentions
+        .into_iter()
+        .filter(|mention| Some(&mention.kind) == kind.as_ref());
+    of_kind.collect()
+}
+
+impl Phrase<'_> {
+    /// How sure a reference of this form is.
+    fn confidence(&self) -> f32 {
+        match (self.asked, self.number) {
+            (Asked::Nth(_) | Asked::Last | Asked::Other, _) => 0.75,
+            (Asked::Both | Asked::All, _) => 0.65,
+            (Asked::Latest, Number::This) => 0.7,
+            (Asked::Latest, Number::The) => 0.5,
+        }
+    }
+}

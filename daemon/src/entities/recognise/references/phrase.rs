@@ -1,0 +1,209 @@
+//! The phrases of a text that may refer to something.
+
+use crate::entities::recognise::edges::is_word;
+use crate::entities::recognise::packs::{Noun, PackSet};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+/// A phrase that refers to entities.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phrase<'p> {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) asked: Asked,
+    pub(super) number: Number,
+    /// The kind it asks for; any if there is none.
+    pub(super) noun: Option<&'p Noun>,
+}
+
+/// Which entities a phrase asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The one mentioned last.
+    Latest,
+    /// The one at this place of the listing, from 0.
+    Nth(usize),
+    /// The last of the listing.
+    Last,
+    /// Of two, the other one.
+    Other,
+    /// Two.
+    Both,
+    /// All of the listing.
+    All,
+}
+
+/// How surely a phrase points at something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// "This", "that", "same".
+    This,
+    /// "The", "it".
+    The,
+}
+
+/// A word in lower case and where it stands.
+struct Word<'t> {
+    lower: Cow<'t, str>,
+    start: usize,
+    end: usize,
+}
+
+/// Most words of a noun.
+const NOUN_WORDS_MAX: usize = 3;
+/// Longest word that is looked at, in bytes.
+const WORD_BYTES_MAX: usize = 32;
+
+const ORDINALS: [&str; 10] = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+];
+
+/// All phrases of a text, in order; none overlap.
+pub(super) fn phrases<'a>(packs: &'a PackSet, text: &'a str) -> impl Iterator<Item = Phrase<'a>> {
+    let mut words = words(text).peekable();
+    let mut ahead: VecDeque<Word<'_>> = VecDeque::new();
+    std::iter::from_fn(move || {
+        loop {
+            // The longest phrase: "both of the", or a determiner and an ordinal, and a noun.
+            while ahead.len() < 4 + NOUN_WORDS_MAX
+                && let Some(word) = words.next()
+            {
+                ahead.push_back(word);
+            }
+            let window = ahead.make_contiguous();
+            if window.is_empty() {
+                return None;
+            }
+            match phrase(packs, text, window) {
+                Some((phrase, count)) => {
+                    ahead.drain(..count.min(ahead.len()));
+                    return Some(phrase);
+                }
+                None => {
+                    ahead.pop_front();
+                }
+            }
+        }
+    })
+}
+
+/// The phrase that some words begin with, and how many of them it has.
+fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phrase<'p>, usize)> {
+    let word = |at: usize| words.get(at).map(|word| &*word.lower);
+    let first = words.first()?;
+    let is_shouted = text
+        .get(first.start..first.end)
+        .is_some_and(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let made = |asked, number, noun, count: usize| {
+        let last = words.get(count.checked_sub(1)?)?;
+        let is_one_line = !text
+            .get(first.start..last.end)?
+            .contains(['.', '\n', ',', ';', '-']);
+        let phrase = Phrase {
+            start: first.start,
+            end: last.end,
+            asked,
+            number,
+            noun,
+        };
+        is_one_line.then_some((phrase, count))
+    };
+    match &*first.lower {
+        "it" | "its" | "itself" if !is_shouted => made(Asked::Latest, Number::The, None, 1),
+        "they" | "them" | "their" | "theirs" => made(Asked::All, Number::The, None, 1),
+        "both" => {
+            let skipped = match (word(1), word(2)) {
+                (Some("of"), Some("the" | "these" | "those")) => 3,
+                (Some("of"), Some("them")) => return made(Asked::Both, Number::The, None, 3),
+                (Some("the" | "these" | "those"), _) => 2,
+                _ => 1,
+            };
+            match noun(packs, words, skipped) {
+                Some((noun, count)) => made(Asked::Both, Number::The, Some(noun), skipped + count),
+                None if skipped == 1 => made(Asked::Both, Number::The, None, 1),
+                None => None,
+            }
+        }
+        "that" | "this" | "these" | "those" | "the" | "said" => {
+            let number = if first.lower == "the" {
+                Number::The
+            } else {
+                Number::This
+            };
+            match word(1) {
+                Some("former") => return made(Asked::Nth(0), number, None, 2),
+                Some("latter") => return made(Asked::Last, number, None, 2),
+                _ => {}
+            }
+            let (asked, skipped) = asked(word(1));
+            let number = if word(1) == Some("same") {
+                Number::This
+            } else {
+                number
+            };
+            let is_ones = asked.is_some() && matches!(word(skipped), Some("one" | "ones"));
+            if is_ones {
+                return made(asked?, number, None, skipped + 1);
+            }
+            let (noun, count) = noun(packs, words, skipped)?;
+            let plain = if noun.plural {
+                Asked::All
+            } else {
+                Asked::Latest
+            };
+            made(asked.unwrap_or(plain), number, Some(noun), skipped + count)
+        }
+        _ => None,
+    }
+}
+
+/// Which one the word behind a determiner asks for, and where the noun stands then.
+fn asked(word: Option<&str>) -> (Option<Asked>, usize) {
+    let Some(word) = word else {
+        return (None, 1);
+    };
+    if let Some(index) = ORDINALS.iter().position(|ordinal| *ordinal == word) {
+        return (Some(Asked::Nth(index)), 2);
+    }
+    match word {
+        "last" | "latest" => (Some(Asked::Last), 2),
+        "other" => (Some(Asked::Other), 2),
+        "same" => (None, 2),
+        "two" => (Some(Asked::Both), 2),
+        _ => (None, 1),
+    }
+}
+
+/// The longest noun that stands at a place, and how many words it has.
+fn noun<'p>(packs: &'p PackSet, words: &[Word<'_>], at: usize) -> Option<(&'p Noun, usize)> {
+    let mut name = String::new();
+    let mut longest = None;
+    for (count, word) in (1..=NOUN_WORDS_MAX).zip(words.get(at..)?) {
+        if count > 1 {
+            name.push(' ');
+        }
+        name.push_str(&word.lower);
+        longest = packs.nouns.get(&name).map(|noun| (noun, count)).or(longest);
+    }
+    longest
+}
+
+fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let start = at + rest.find(is_word)?;
+        let rest = text.get(start..)?;
+        let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        at = start + length;
+        let word = rest.get(..length.min(WORD_BYTES_MAX)).unwrap_or_default();
+        let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+        let lower = if word.bytes().all(is_lower) {
+            Cow::Borrowed(word)
+        } else {
+            Cow::Owned(word.to_lowercase())
+        };
+        let end = at;
+        Some(Word { lower, start, end })
+    })
+}

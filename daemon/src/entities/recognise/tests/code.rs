@@ -1,0 +1,118 @@
+//! The kinds of code in prose.
+
+use super::check;
+
+#[test]
+fn files_and_addresses() {
+    check(&[
+        (
+            "see /etc/hosts and ~/src/main.rs.",
+            &["file_path /etc/hosts", "file_path ~/src/main.rs"],
+        ),
+        (
+            "edit daemon/src/lib.rs:12, ./run.sh or Cargo.toml",
+            &[
+                "file_path daemon/src/lib.rs",
+                "file_path ./run.sh",
+                "file_path Cargo.toml",
+            ],
+        ),
+        (
+            "C:\\Users\\zoe\\a.txt",
+            &["file_path C:\\Users\\zoe\\a.txt"],
+        ),
+        ("yes/no, 24/7, km/h", &[]),
+        (
+            "at https://example.com/a_(b)?q=1.",
+            &["url https://example.com/a_(b)?q=1"],
+        ),
+        ("<http://10.0.0.1:80/x>", &["url http://10.0.0.1:80/x"]),
+        ("http:// and ://x", &[]),
+        (
+            "db.example.com, api.shop.io and srv01.ams1.example.co.uk",
+            &[
+                "host db.example.com",
+                "host api.shop.io",
+                "host srv01.ams1.example.co.uk",
+            ],
+        ),
+        ("self.test or README or foo.bar()", &[]),
+        (
+            "write to zoe.mueller@example.com.",
+            &["email zoe.mueller@example.com"],
+        ),
+        ("user@ and @host", &[]),
+    ]);
+}
+
+#[test]
+fn issues_and_commits() {
+    check(&[
+        (
+            "issue 12, #34 and rust-lang/rust#567",
+            &["issue 12", "issue #34", "issue rust-lang/rust#567"],
+        ),
+        (
+            "CHG-20418 and INC0048213",
+            &["issue CHG-20418", "issue INC0048213"],
+        ),
+        ("the issue is old", &[]),
+        (
+            "PR #12, pull request 13 and merge request !14",
+            &["pull_request #12", "pull_request 13", "pull_request !14"],
+        ),
+        ("a pull request", &[]),
+        ("commit 6f27f63", &["commit 6f27f63"]),
+        (
+            "6f27f631460c1a1b2c3d4e5f60718293a4b5c6d7",
+            &["commit 6f27f631460c1a1b2c3d4e5f60718293a4b5c6d7"],
+        ),
+        ("commit early", &[]),
+        (
+            "branch main, the develop branch, feature/login-form",
+            &["branch main", "branch develop", "branch feature/login-form"],
+        ),
+        ("branch `wip`", &["branch wip"]),
+        ("a branch of it", &[]),
+    ]);
+}
+
+#[test]
+fn what_programs_are_made_of() {
+    check(&[
+        (
+            "serde@1.0.2, @scope/pkg and requests==2.31.0",
+            &[
+                "package serde@1.0.2",
+                "package @scope/pkg",
+                "package requests",
+            ],
+        ),
+        ("cargo add tokio", &["package tokio"]),
+        ("the package is old", &[]),
+        (
+            "call `parse_all()` or `std::mem::swap`",
+            &["symbol parse_all()", "symbol std::mem::swap"],
+        ),
+        ("`not a symbol` and `true`", &[]),
+        (
+            "E0308, ECONNREFUSED, HTTP 404 and exit code 2",
+            &[
+                "error_code E0308",
+                "error_code ECONNREFUSED",
+                "error_code 404",
+                "error_code 2",
+            ],
+        ),
+        ("an error occurred", &[]),
+        (
+            "$HOME, ${RUST_LOG} and LORE_CONFIG_DIR",
+            &[
+                "environment_variable HOME",
+                "environment_variable RUST_LOG",
+                "environment_variable LORE_CONFIG_DIR",
+            ],
+        ),
+        ("HOME SWEET HOME", &[]),
+    ]);
+}

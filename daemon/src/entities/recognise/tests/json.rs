@@ -1,0 +1,202 @@
+//! JSON by field: NetBox's shapes and what servers make of them.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+
+const DEVICE: &str = r#"{"id": 101, "url": "https://n/api/dcim/devices/101/", "display": "ams1-core-01 (NB1)",
+ "name": "ams1-core-01", "device_type": {"id": 21, "url": "https://n/api/dcim/device-types/21/",
+ "display": "DCS-7280", "manufacturer": {"id": 4, "url": "https://n/api/dcim/manufacturers/4/", "name": "Arista",
+ "slug": "arista"}, "model": "DCS-7280", "slug": "dcs-7280"}, "role": {"id": 2,
+ "url": "https://n/api/dcim/device-roles/2/", "name": "Core switch", "slug": "core-switch"},
+ "site": {"id": 1, "url": "https://n/api/dcim/sites/1/", "name": "Z\u00fcrich ZRH1", "slug": "zrh1"},
+ "platform": {"id": 1, "url": "https://n/api/dcim/platforms/1/", "name": "EOS"},
+ "primary_ip": {"id": 7, "url": "https://n/api/ipam/ip-addresses/7/", "address": "10.1.1.1/24"},
+ "description": "next to ams1-core-02", "serial": "AMS9"}"#;
+
+fn find<'a>(finds: &'a [Find], kind: &str) -> &'a Find {
+    finds.iter().find(|find| &*find.kind == kind).unwrap()
+}
+
+#[test]
+fn an_object_and_its_parents_and_children() {
+    let finds = recognise(&PACKS, DEVICE, &Knowledge::default()).finds;
+    let wanted = [
+        "device ams1-core-01",
+        "manufacturer Arista",
+        "device_type DCS-7280",
+        "device_role Core switch",
+        "site Zürich ZRH1",
+        "ip_address 10.1.1.1/24",
+        "device ams1-core-02",
+    ];
+    assert_eq!(words(&finds), wanted);
+    let device = find(&finds, "device");
+    let parents: Vec<String> = device
+        .parents
+        .iter()
+        .map(|link| format!("{}: {} {}", link.field, link.kind, link.key))
+        .collect();
+    assert_eq!(
+        parents,
+        [
+            "device_type: device_type dcs-7280",
+            "role: device_role core switch",
+            "site: site zürich zrh1"
+        ]
+    );
+    assert_eq!(device.id.as_deref(), Some("101"));
+    assert_eq!(device.display.as_deref(), Some("ams1-core-01 (NB1)"));
+    assert!(!device.is_nested);
+    assert_eq!(device.data.unwrap().json(DEVICE).unwrap(), DEVICE);
+    let site = find(&finds, "site");
+    assert_eq!(
+        (site.slug.as_deref(), site.is_nested, site.data),
+        (Some("zrh1"), true, None)
+    );
+    assert_eq!(&DEVICE[site.start..site.end], r"Z\u00fcrich ZRH1");
+    let address = find(&finds, "ip_address");
+    assert_eq!(address.key, "10.1.1.1");
+    assert_eq!(address.parents[0].key, "ams1-core-01");
+    assert_eq!(
+        find(&finds, "device_type").parents[0].kind.as_ref(),
+        "manufacturer"
+    );
+    assert_eq!(finds[6].how, How::Pattern);
+}
+
+#[test]
+fn results_within_results_are_read_and_known_by_their_place() {
+    let inner = serde_json::json!({"results": [{"url": "https://n/api/dcim/sites/1/", "name": "Łódź \"1\""}]});
+    let inner = serde_json::to_string(&inner).unwrap();
+    for text in [
+        serde_json::json!({"content": [{"type": "text", "text": inner}]}).to_string(),
+        serde_json::json!({"content": [{"type": "text", "text": inner}]})
+            .to_string()
+            .replace('Ł', r"\u0141"),
+        format!("Found:\n{inner}\n"),
+    ] {
+        let finds = recognise(&PACKS, &text, &Knowledge::default()).finds;
+        assert_eq!(words(&finds), ["site Łódź \"1\""], "{text}");
+        let data = finds[0].data.unwrap().json(&text).unwrap();
+        let data: serde_json::Value = serde_json::from_str(&data).unwrap();
+        assert_eq!(data["name"], "Łódź \"1\"", "{text}");
+        let name = &text[finds[0].start..finds[0].end];
+        assert!(
+            name.ends_with("1\\\"") || name.ends_with("1\\\\\\\""),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_kind_is_told_by_type_field_key_or_call() {
+    let cases = [
+        (
+            r#"{"object_type": "dcim.cable", "results": [{"id": 901, "label": "FIB-2574"}]}"#,
+            "cable FIB-2574",
+        ),
+        (
+            r#"{"dcim.site": [], "virtualization.virtualmachine": [{"id": 79, "display": "hsm"}]}"#,
+            "virtual_machine hsm",
+        ),
+        (r#"{"device": {"name": "x9"}}"#, "device x9"),
+        (r#"{"device": "x9"}"#, "device x9"),
+        (
+            r#"{"id": 3, "display_url": "https://n/ipam/ip-addresses/3/", "address": "10.1.1.2/24"}"#,
+            "ip_address 10.1.1.2/24",
+        ),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(found(text), [wanted], "{text}");
+    }
+    // Of another type, of none, not an address, without a name.
+    for text in [
+        r#"{"url": "https://n/api/dcim/platforms/1/", "name": "EOS"}"#,
+        r#"{"role": "user", "name": "x"}"#,
+        r#"{"ip": "none"}"#,
+        r#"{"site": {"id": 4}}"#,
+        r#"{"site": {"name": ""}}"#,
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+    let told = Knowledge {
+        objects: PACKS.kind_of("dcim.vlan").or(PACKS.kind_of("ipam.vlan")),
+        ..Knowledge::default()
+    };
+    let text = r#"[{"id": 5, "vid": 100, "name": "web", "site": {"name": "AMS"}}]"#;
+    let finds = recognise(&PACKS, text, &told).finds;
+    assert_eq!(words(&finds), ["vlan web", "site AMS"]);
+    assert_eq!(finds[0].key, "ams/web");
+}
+
+#[test]
+fn names_alike_on_several_devices_are_several() {
+    let interface = |device: &str| {
+        format!(
+            r#"{{"url": "/api/dcim/interfaces/1/", "name": "eth0", "device": {{"name": "{device}"}}}}"#
+        )
+    };
+    let text = format!("[{}, {}]", interface("a-1"), interface("b-1"));
+    let finds = recognise(&PACKS, &text, &Knowledge::default()).finds;
+    let keys: Vec<&str> = finds
+        .iter()
+        .filter(|find| &*find.kind == "interface")
+        .map(|find| find.key.as_str())
+        .collect();
+    assert_eq!(keys, ["a-1/eth0", "b-1/eth0"]);
+}
+
+#[test]
+fn prose_around_json_is_searched() {
+    assert_eq!(
+        found("See switch-nyc-01:\n{\"note\": \"and router-la-02\"}\nand #12"),
+        ["device switch-nyc-01", "device router-la-02", "issue #12"]
+    );
+    assert_eq!(found("{not json} switch-nyc-01"), ["device switch-nyc-01"]);
+}
+
+#[test]
+fn cables_join_interfaces_and_addresses_belong_to_them() {
+    let interface = |id: usize, device: &str| {
+        format!(
+            r#"{{"id": {id}, "url": "https://n/api/dcim/interfaces/{id}/", "display": "et-0/0/0", "device": {{"id": 1,
+            "url": "https://n/api/dcim/devices/1/", "display": "{device}", "name": "{device}"}}, "name": "et-0/0/0"}}"#
+        )
+    };
+    let (one, other) = (interface(1, "ams1-rtr-01"), interface(2, "ams1-core-01"));
+    let cable = format!(
+        r##"{{"id": 905, "url": "https://n/api/dcim/cables/905/", "display": "#905", "label": "",
+        "a_terminations": [{{"object_type": "dcim.interface", "object_id": 1, "object": {one}}}],
+        "b_terminations": [{{"object_type": "dcim.interface", "object_id": 2, "object": {other}}}]}}"##
+    );
+    let finds = recognise(&PACKS, &cable, &Knowledge::default()).finds;
+    let wanted = [
+        "cable #905",
+        "device ams1-rtr-01",
+        "interface et-0/0/0",
+        "device ams1-core-01",
+        "interface et-0/0/0",
+    ];
+    assert_eq!(words(&finds), wanted);
+    let parents: Vec<&str> = finds[2]
+        .parents
+        .iter()
+        .map(|link| link.key.as_str())
+        .collect();
+    assert_eq!(parents, ["905", "ams1-rtr-01"]);
+
+    let address = format!(
+        r#"{{"count": 1, "results": [{{"id": 3301, "url": "https://n/api/ipam/ip-addresses/3301/",
+        "address": "10.1.1.1/24", "vrf": {{"id": 1, "url": "https://n/api/ipam/vrfs/1/", "name": "mgmt"}},
+        "assigned_object_type": "dcim.interface", "assigned_object": {one}}}]}}"#
+    );
+    let finds = recognise(&PACKS, &address, &Knowledge::default()).finds;
+    let address = find(&finds, "ip_address");
+    let parents: Vec<&str> = address
+        .parents
+        .iter()
+        .map(|link| link.key.as_str())
+        .collect();
+    assert_eq!(parents, ["mgmt", "ams1-rtr-01/et-0/0/0"]);
+    assert!(address.data.is_some() && find(&finds, "vrf").data.is_none());
+}

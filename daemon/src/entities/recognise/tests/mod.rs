@@ -1,0 +1,114 @@
+//! What texts mention: by the packs, by what is known, by field, within the bounds.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod bounds;
+mod code;
+mod json;
+mod netbox;
+
+use super::*;
+use std::sync::LazyLock;
+
+pub(super) static PACKS: LazyLock<PackSet> = LazyLock::new(|| PackSet::built_in().unwrap());
+
+/// The finds of a text by both built-in packs, each as `kind name`.
+fn found(text: &str) -> Vec<String> {
+    let recognised = recognise(&PACKS, text, &Knowledge::default());
+    words(&recognised.finds)
+}
+
+fn words(finds: &[Find]) -> Vec<String> {
+    let word = |find: &Find| format!("{} {}", find.kind, find.name);
+    finds.iter().map(word).collect()
+}
+
+/// Each text mentions just what is beside it.
+fn check(cases: &[(&str, &[&str])]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter(|(text, wanted)| found(text) != *wanted)
+        .map(|(text, wanted)| format!("{text:?}: {:?}, wanted {wanted:?}", found(text)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn two_devices_are_found_in_order() {
+    let text = "switch-nyc-01 and router-la-02";
+    let finds = recognise(&PACKS, text, &Knowledge::default()).finds;
+    assert_eq!(
+        words(&finds),
+        ["device switch-nyc-01", "device router-la-02"]
+    );
+    assert_eq!(
+        finds
+            .iter()
+            .map(|find| (find.start, find.end))
+            .collect::<Vec<_>>(),
+        [(0, 13), (18, 30)]
+    );
+    assert!(
+        finds
+            .iter()
+            .all(|find| find.confidence == 0.8 && find.how == How::Pattern)
+    );
+}
+
+#[test]
+fn prose_mentions_nothing() {
+    for text in [
+        "A well-known, end-to-end approach that is state-of-the-art, up-to-date and step-by-step.",
+        "On 2026-11-22 at 12:30:45 we released v1.2.3, then 2.0.0-rc.1 and 10.4.",
+        "The id is 6f27f631-46ab-4c0e-9d3b-0a1b2c3d4e5f.",
+        "UTF-8, SHA-256, ISO-8859-1, x86-64, COVID-19, GPT-4, MP3, IPv4, IPv6 and TLS1.",
+        "It takes 3-4 days; see pages 10-12. I/O and/or TCP/IP. 50/50. 1/2.",
+        "e.g. this, i.e. that, etc. What? No... Yes!",
+        "The server is down and the switch was replaced; check the rack and the site.",
+        "A site is a place; a vrf is a table; the tenant pays; contact us; the cluster is up.",
+        "fn main() { let x = a::b; std::mem::swap(&mut a, &mut b); }",
+        "Please restart the web-based server-side client-side pre-release re-run.",
+        "We use Python 3.11 and Node 20 on Debian 12, claude-opus-4 and gpt-4-turbo.",
+        "The meeting is at 10:00, room B12, floor 3. Cost: $5 or €7, 20% off.",
+        "deadbeef cafebabe 1234567 20261122 facade decade",
+        "1.2.3.4.5 and 300.1.1.1 and 10.0.0.0/33 are none.",
+        "top-of-rack, out-of-band, day-0, layer-2, level-3, 24-port, 100-gigabit",
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_is_known_is_found_by_name_slug_and_number() {
+    let site = KnownName::new("site", "amsterdam ams1", "Amsterdam AMS1");
+    let vlan = KnownName::new("vlan", "amsterdam ams1/acme-web", "acme-web");
+    let session = Gazetteer::new([
+        site.clone(),
+        site.alias("ams1"),
+        vlan.alias("100"),
+        KnownName::new("device_role", "server", "Server"),
+    ]);
+    let project = Gazetteer::new([
+        KnownName::new("cluster", "ams1", "ams1"),
+        KnownName::new("virtual_machine", "gitlab", "gitlab"),
+    ]);
+    let knowledge = Knowledge {
+        gazetteers: &[&session, &project],
+        ..Knowledge::default()
+    };
+    let text = "GitLab at AMS1 (amsterdam ams1) in VLAN 100 on a server, not ams1-x";
+    let finds = recognise(&PACKS, text, &knowledge).finds;
+    let keys: Vec<String> = finds
+        .iter()
+        .map(|find| format!("{} {}", find.kind, find.key))
+        .collect();
+    let wanted = [
+        "virtual_machine gitlab",
+        "site amsterdam ams1",
+        "site amsterdam ams1",
+        "vlan amsterdam ams1/acme-web",
+    ];
+    assert_eq!(keys, wanted);
+    assert_eq!(finds[1].name, "Amsterdam AMS1");
+    assert_eq!(finds[1].how, How::Known);
+    assert_eq!(finds[3].how, How::Pattern);
+}

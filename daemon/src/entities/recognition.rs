@@ -1,0 +1,203 @@
+//! What a text mentions, as a session sees it: the craft of [`super::recognise`] with what the session
+//! and its project know.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::event::{EntityRef, How, Mention};
+use super::recognise::{self, Find, Gazetteer, Knowledge, PackSet, Recognised};
+use super::room::Room;
+use super::view::{Named, NamesOf, Recent, recent};
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::operation::Context;
+use crate::sessions::Line;
+use crate::state::State;
+
+/// Entities of one event, together.
+pub const MENTIONS_MAX: usize = 500;
+
+/// What was recognised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recognition {
+    /// The version of the rules.
+    pub rules: Vec<u8>,
+    /// What is mentioned, each entity once, in order.
+    pub mentions: Vec<Mention>,
+    /// What was not searched or not kept.
+    pub warnings: Vec<String>,
+}
+
+/// What a session knows before a text is read.
+pub struct Knowing {
+    packs: Arc<PackSet>,
+    gazetteers: Vec<Arc<Gazetteer>>,
+    recent: Vec<recognise::Mention>,
+    listing: Vec<recognise::Mention>,
+}
+
+impl Knowing {
+    /// What a session knows, and its project; no session knows nothing.
+    ///
+    /// # Errors
+    /// When the rows cannot be read.
+    pub fn of(
+        cx: &Context,
+        state: &State,
+        lines: &[Line],
+        project: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        let room = Room::of(cx)?;
+        let mut gazetteers = Vec::new();
+        for line in lines {
+            let of = NamesOf::Session(line.session.clone());
+            gazetteers.push(room.gazetteer(state, of, line.up_to)?);
+        }
+        if let Some(project) = project {
+            let of = NamesOf::Project(project.to_owned());
+            gazetteers.push(room.gazetteer(state, of, Position(u64::MAX))?);
+        }
+        let Recent { last, listed } = recent(state, lines)?;
+        let mentions = |named: Vec<Named>| {
+            named
+                .into_iter()
+                .map(|named| recognise::Mention {
+                    kind: named.kind.as_str().into(),
+                    key: named.key,
+                    name: named.name,
+                })
+                .collect()
+        };
+        Ok(Self {
+            packs: room.packs()?,
+            gazetteers,
+            recent: mentions(last),
+            listing: mentions(listed),
+        })
+    }
+
+    /// The version of the rules.
+    #[must_use]
+    pub fn rules(&self) -> Vec<u8> {
+        self.packs.version().as_bytes().to_vec()
+    }
+
+    /// What a text mentions; words that refer to something are looked for in what is said, not in
+    /// what tools print.
+    #[must_use]
+    pub fn recognise(&self, text: &str, is_said: bool) -> Recognised {
+        let gazetteers: Vec<&Gazetteer> = self.gazetteers.iter().map(|known| &**known).collect();
+        let knowledge = Knowledge {
+            gazetteers: &gazetteers,
+            recent: &self.recent,
+            listing: &self.listing,
+            objects: None,
+            references: is_said,
+        };
+        recognise::recognise(&self.packs, text, &knowledge)
+    }
+}
+
+/// Recognises entities in what is said, and in results that belong to it.
+#[must_use]
+pub fn recognised(knowing: &Knowing, text: &str, results: &[&str]) -> Recognition {
+    let mut found = Finds::default();
+    found.take(knowing.recognise(text, true), true);
+    for result in results {
+        found.take(knowing.recognise(result, false), false);
+    }
+    found.into_recognition(knowing.rules())
+}
+
+/// Finds of several texts that belong together, each entity once.
+#[derive(Default)]
+pub struct Finds {
+    mentions: Vec<Mention>,
+    places: HashMap<EntityRef, usize>,
+    left_out: usize,
+    searched_bytes: Option<usize>,
+}
+
+impl Finds {
+    /// Adds what one text mentions; spans are kept of a text that is shown later.
+    pub fn take(&mut self, recognised: Recognised, has_spans: bool) {
+        self.left_out += recognised.more;
+        if recognised.searched_bytes.is_some() {
+            self.searched_bytes = recognised.searched_bytes;
+        }
+        for find in recognised.finds {
+            let mention = mention(find, has_spans);
+            let entity = mention.entity();
+            match self.places.get(&entity) {
+                Some(at) => {
+                    if let Some(known) = self.mentions.get_mut(*at) {
+                        join(known, mention);
+                    }
+                }
+                None if self.mentions.len() == MENTIONS_MAX => self.left_out += 1,
+                None => {
+                    self.places.insert(entity, self.mentions.len());
+                    self.mentions.push(mention);
+                }
+            }
+        }
+    }
+
+    /// What was found, with what is to be said about it.
+    #[must_use]
+    pub fn into_recognition(self, rules: Vec<u8>) -> Recognition {
+        let mut warnings = Vec::new();
+        if let Some(bytes) = self.searched_bytes {
+            warnings.push(format!(
+                "the text is long: entities were looked for in its first {bytes} bytes alone"
+            ));
+        }
+        if self.left_out > 0 {
+            warnings.push(format!(
+                "{} more mentions were not kept; at most {MENTIONS_MAX} entities of one text are",
+                self.left_out
+            ));
+        }
+        Recognition {
+            rules,
+            mentions: self.mentions,
+            warnings,
+        }
+    }
+}
+
+fn mention(find: Find, has_spans: bool) -> Mention {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let parents = find.parents.into_iter().map(|link| EntityRef {
+        kind: link.kind.to_string(),
+        key: link.key,
+    });
+    Mention {
+        kind: find.kind.to_string(),
+        key: find.key,
+        name: find.name,
+        how: match find.how {
+            recognise::How::Pattern => How::Pattern,
+            recognise::How::Known => How::Known,
+            recognise::How::Reference => How::Reference,
+            recognise::How::Json => How::Json,
+        },
+        span: has_spans.then(|| (offset(find.start), offset(find.end))),
+        id: find.id,
+        slug: find.slug,
+        parents: parents.collect(),
+        nested: find.is_nested,
+    }
+}
+
+/// The same entity a second time: what is new about it is kept.
+fn join(known: &mut Mention, again: Mention) {
+    known.nested &= again.nested;
+    known.id = known.id.take().or(again.id);
+    known.slug = known.slug.take().or(again.slug);
+    for parent in again.parents {
+        if !known.parents.contains(&parent) {
+            known.parents.push(parent);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a name means: looked for in what the session and its project know, then asked of other
+//! systems, which may fail without failing anything here.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::command::Note;
+use super::event::{EntityData, EntityRef, EntityResolved, Mention};
+use super::recognise::{Closeness, canonical_key, match_known, shown_name};
+use super::recognition::{Finds, Knowing};
+use super::view::{self, EntityRow, NamesOf};
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::{Body, Position, codec};
+use crate::operation::Context;
+use crate::sessions::{Choice, Line};
+use crate::store::{Error, Rows};
+use crate::upstream::{Candidate, Resolution, Resolvers};
+
+/// What another system said counts as fresh for so long: an hour.
+pub const FRESH_MICROS: Micros = 3600 * 1_000_000;
+/// Names that are compared with one that is written otherwise.
+const COMPARED_MAX: usize = 100_000;
+
+/// How a name was found in what is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// As it is.
+    Exact,
+    /// Written otherwise.
+    Normalised,
+    /// With another letter.
+    Near,
+    /// By another session of the project.
+    Project,
+}
+
+/// An entity that is known by a name.
+pub struct Match {
+    /// Which.
+    pub entity: EntityRef,
+    /// The name it has.
+    pub name: String,
+    /// How it was found.
+    pub how: Nearness,
+    /// What the session knows of it, if it does.
+    pub row: Option<EntityRow>,
+}
+
+/// The entities that a session knows under a name: of the kind given, or of any; the most mentioned
+/// first.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn known_as(
+    rows: &dyn Rows,
+    lines: &[Line],
+    kind: Option<&str>,
+    name: &str,
+) -> Result<Vec<(EntityRef, EntityRow)>, Error> {
+    let kinds = match kind {
+        Some(kind) => vec![kind.to_owned()],
+        None => view::kinds(rows, lines)?.into_keys().collect(),
+    };
+    let mut found = Vec::new();
+    for kind in kinds {
+        let entity = EntityRef {
+            key: canonical_key(&kind, name),
+            kind,
+        };
+        if let Some(row) = view::get(rows, lines, &entity)? {
+            found.push((entity, row));
+        }
+    }
+    found.sort_by(|(a, of_a), (b, of_b)| {
+        (of_b.mentions, of_b.last, a).cmp(&(of_a.mentions, of_a.last, b))
+    });
+    Ok(found)
+}
+
+/// What a name means by what is known: equal but for case, else equal in letters and digits, else the
+/// only one a letter apart; in the session, else in its project.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn known(
+    rows: &dyn Rows,
+    lines: &[Line],
+    project: Option<&str>,
+    kind: Option<&str>,
+    name: &str,
+) -> Result<Option<Match>, Error> {
+    if let Some((entity, row)) = known_as(rows, lines, kind, name)?.into_iter().next() {
+        return Ok(Some(Match {
+            entity,
+            name: row.name.clone(),
+            how: Nearness::Exact,
+            row: Some(row),
+        }));
+    }
+    let mut all: Vec<(EntityRef, String)> = Vec::new();
+    view::walk(rows, lines, kind, &mut |entity, row| {
+        all.push((entity, row.name));
+        Ok(if all.len() < COMPARED_MAX {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    })?;
+    if let Some((entity, found, closeness)) = matching(name, all) {
+        let how = match closeness {
+            Closeness::Exact => Nearness::Exact,
+            Closeness::Normalised => Nearness::Normalised,
+            Closeness::Near => Nearness::Near,
+        };
+        let row = view::get(rows, lines, &entity)?;
+        return Ok(Some(Match {
+            entity,
+            name: found,
+            how,
+            row,
+        }));
+    }
+    let Some(project) = project else {
+        return Ok(None);
+    };
+    let mut all: Vec<(EntityRef, String)> = Vec::new();
+    let of = NamesOf::Project(project.to_owned());
+    let end = Position(u64::MAX);
+    view::names(rows, &of, Position(0), end, &mut |of_kind, key, name, _| {
+        if kind.is_none_or(|kind| kind == of_kind) && all.len() < COMPARED_MAX {
+            let entity = EntityRef {
+                kind: of_kind.to_owned(),
+                key: key.to_owned(),
+            };
+            all.push((entity, name.to_owned()));
+        }
+        Ok(())
+    })?;
+    Ok(matching(name, all).map(|(entity, name, _)| Match {
+        entity,
+        name,
+        how: Nearness::Project,
+        row: None,
+    }))
+}
+
+fn matching(name: &str, all: Vec<(EntityRef, String)>) -> Option<(EntityRef, String, Closeness)> {
+    let (at, closeness) = match_known(name, all.iter().map(|(_, name)| name.as_str()))?;
+    let (entity, name) = all.into_iter().nth(at)?;
+    Some((entity, name, closeness))
+}
+
+/// What another system said.
+pub enum Answer {
+    /// It knows the name: the fact and the payload of the event that says so.
+    Found(Box<EntityResolved>, EntityData),
+    /// It does not, or nobody was asked; a sentence when that failed.
+    Nothing(Option<String>),
+}
+
+/// Asks the configured resolvers.
+///
+/// # Errors
+/// When the rows that tell what is near cannot be read.
+pub async fn ask(
+    cx: &Context,
+    knowing: &Knowing,
+    kind: &str,
+    name: &str,
+) -> Result<Answer, Refusal> {
+    let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
+        return Ok(Answer::Nothing(None));
+    };
+    match resolvers.resolve(kind, name).await {
+        Resolution::NoResolver | Resolution::Nothing => Ok(Answer::Nothing(None)),
+        Resolution::Failed(sentence) => Ok(Answer::Nothing(Some(sentence))),
+        Resolution::Found {
+            candidate,
+            resolver,
+            cached: _,
+        } => {
+            let expires = cx.engine.clock().now().saturating_add(FRESH_MICROS);
+            let resolved = resolved(knowing, kind, name, &candidate, resolver, expires);
+            let data = EntityData {
+                data: candidate.data.clone(),
+            };
+            Ok(Answer::Found(Box::new(resolved), data))
+        }
+    }
+}
+
+fn resolved(
+    knowing: &Knowing,
+    kind: &str,
+    name: &str,
+    candidate: &Arc<Candidate>,
+    resolver: String,
+    expires: Micros,
+) -> EntityResolved {
+    let entity = EntityRef {
+        kind: kind.to_owned(),
+        key: canonical_key(kind, name),
+    };
+    let mut finds = Finds::default();
+    finds.take(knowing.recognise(&candidate.data, false), false);
+    let mentions = finds.into_recognition(Vec::new()).mentions;
+    let (own, around): (Vec<Mention>, Vec<Mention>) = mentions
+        .into_iter()
+        .partition(|mention| mention.kind == kind && !mention.nested);
+    let parents = own.into_iter().flat_map(|own| own.parents);
+    EntityResolved {
+        parents: parents.filter(|parent| *parent != entity).collect(),
+        entity,
+        name: shown_name(&candidate.name).unwrap_or_else(|| name.to_owned()),
+        id: candidate.id.clone(),
+        slug: candidate.slug.clone(),
+        resolver,
+        expires,
+        around,
+    }
+}
+
+/// The command that notes an answer.
+#[must_use]
+pub fn note(cx: &Context, choice: Choice, resolved: &EntityResolved, data: &EntityData) -> Note {
+    Note {
+        choice,
+        kind: EntityResolved::KIND,
+        fact: codec::encode(resolved),
+        body: Body::new(codec::encode(data), cx.engine.clock().random()),
+    }
+}

@@ -1,0 +1,218 @@
+//! Lists of entities: by rank, by kind, by name.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use super::entity::{EntityRow, as_of};
+use super::{Folding, SPACE, get, keys};
+use crate::entities::event::EntityRef;
+use crate::log::codec;
+use crate::sessions::Line;
+use crate::store::{Direction, Error, Rows, after_prefix};
+
+/// An entity with its row.
+pub type Ranked = (EntityRef, EntityRow);
+
+fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
+    let mut key = keys::prefix(b'o', session);
+    // The greatest first.
+    key.extend((!row.mentions).to_be_bytes());
+    key.extend((!row.last).to_be_bytes());
+    key.extend(entity.kind.as_bytes());
+    key.push(0);
+    key.extend(entity.key.as_bytes());
+    key
+}
+
+/// An entity's rank changes.
+pub(super) fn move_rank(
+    folding: &mut Folding<'_>,
+    entity: &EntityRef,
+    before: Option<&EntityRow>,
+    row: &EntityRow,
+) {
+    if let Some(before) = before {
+        if (before.mentions, before.last) == (row.mentions, row.last) {
+            return;
+        }
+        let key = rank_key(folding.session, entity, before);
+        folding.rows.remove(SPACE, &key);
+    }
+    let key = rank_key(folding.session, entity, row);
+    folding.rows.put(SPACE, &key, &[]);
+}
+
+/// An entity is new in this session.
+pub(super) fn begin(folding: &mut Folding<'_>, entity: &EntityRef) -> Result<(), Error> {
+    let key = keys::of_kind(b'c', folding.session, &entity.kind);
+    let count = number(folding.rows, &key)? + 1;
+    folding.rows.put(SPACE, &key, &count.to_be_bytes());
+    if count == 1 {
+        let key = keys::of_kind(b'k', folding.session, &entity.kind);
+        folding.rows.put(SPACE, &key, &[]);
+    }
+    Ok(())
+}
+
+fn number(rows: &dyn Rows, key: &[u8]) -> Result<u64, Error> {
+    match rows.get(SPACE, key)? {
+        None => Ok(0),
+        Some(value) => <[u8; 8]>::try_from(&*value)
+            .map(u64::from_be_bytes)
+            .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number")),
+    }
+}
+
+/// How many entities of each kind a session knows.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, Error> {
+    let mut found = BTreeMap::new();
+    let [line] = lines else {
+        walk(rows, lines, None, &mut |entity, _| {
+            *found.entry(entity.kind).or_default() += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        return Ok(found);
+    };
+    let low = keys::prefix(b'k', &line.session);
+    rows.scan(
+        SPACE,
+        &low,
+        &after_prefix(&low),
+        Direction::Forward,
+        &mut |key, _| {
+            let [kind] = keys::texts::<1>(key, low.len())?;
+            // Not beside its name: a scan goes over all versions of a row that were written lately.
+            let count = number(rows, &keys::of_kind(b'c', &line.session, kind))?;
+            found.insert(kind.to_owned(), count);
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// How many entities a session knows.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn count(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
+    Ok(kinds(rows, lines)?.values().sum())
+}
+
+/// Visits the entities of a session, of one kind if one is given, in order of kind and key; what a
+/// fork shares comes after its own. `Break` ends it.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read, or what `visit` returned.
+pub fn walk(
+    rows: &dyn Rows,
+    lines: &[Line],
+    kind: Option<&str>,
+    visit: &mut dyn FnMut(EntityRef, EntityRow) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error> {
+    let mut seen: HashSet<EntityRef> = HashSet::new();
+    let is_fork = lines.len() > 1;
+    for (at, line) in lines.iter().enumerate() {
+        let from_here = lines.get(at..).unwrap_or_default();
+        let start = keys::prefix(b'e', &line.session);
+        let low = match kind {
+            None => start.clone(),
+            Some(kind) => {
+                let mut low = keys::of_kind(b'e', &line.session, kind);
+                low.push(0);
+                low
+            }
+        };
+        let mut is_over = false;
+        rows.scan(
+            SPACE,
+            &low,
+            &after_prefix(&low),
+            Direction::Forward,
+            &mut |key, value| {
+                let entity = keys::entity(key, start.len())?;
+                if is_fork && seen.contains(&entity) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                let row = codec::decode(value)
+                    .map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?;
+                let Some(row) = as_of(rows, from_here, &entity, row)? else {
+                    return Ok(ControlFlow::Continue(()));
+                };
+                if is_fork {
+                    seen.insert(entity.clone());
+                }
+                let flow = visit(entity, row)?;
+                is_over = flow == ControlFlow::Break(());
+                Ok(flow)
+            },
+        )?;
+        if is_over {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The entities of a session of which each number of mentions has at most `each`, those mentioned
+/// last first: whatever grows with mentions and with the nearness of the last one has its `each`
+/// greatest among them. Without reading the others, unless the session is a fork.
+///
+/// `is_enough` is asked whether those found so far will do when all others have fewer mentions than
+/// the number it is given.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn ranked(
+    rows: &dyn Rows,
+    lines: &[Line],
+    each: usize,
+    is_enough: &dyn Fn(&[Ranked], u64) -> bool,
+) -> Result<Vec<Ranked>, Error> {
+    let mut found = Vec::new();
+    let [line] = lines else {
+        walk(rows, lines, None, &mut |entity, row| {
+            found.push((entity, row));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        return Ok(found);
+    };
+    let prefix = keys::prefix(b'o', &line.session);
+    let end = after_prefix(&prefix);
+    let mut low = prefix.clone();
+    loop {
+        let mut level: Option<[u8; 8]> = None;
+        let mut entities: Vec<EntityRef> = Vec::new();
+        rows.scan(SPACE, &low, &end, Direction::Forward, &mut |key, _| {
+            let mentions = key
+                .get(prefix.len()..)
+                .and_then(|rest| rest.first_chunk::<8>())
+                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a rank"))?;
+            if *level.get_or_insert(*mentions) != *mentions || entities.len() == each {
+                return Ok(ControlFlow::Break(()));
+            }
+            entities.push(keys::entity(key, prefix.len() + 16)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let Some(level) = level else { break };
+        for entity in entities {
+            if let Some(row) = get(rows, lines, &entity)? {
+                found.push((entity, row));
+            }
+        }
+        let level = u64::from_be_bytes(level);
+        // On the way to the next level are all who ever were on it, until the store is compacted.
+        if is_enough(&found, !level) {
+            break;
+        }
+        // The next lower number of mentions, whose inverse is the next greater one.
+        let Some(next) = level.checked_add(1) else {
+            break;
+        };
+        low = prefix.clone();
+        low.extend(next.to_be_bytes());
+    }
+    Ok(found)
+}

@@ -1,0 +1,154 @@
+//! Which entities each session knows, how often and where they are mentioned, how they are related.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `e` session 0 kind 0 key | [`EntityRow`] |
+//! | `m` session 0 kind 0 key 0 position (u64) place (u32) | [`MentionRow`] |
+//! | `r` session 0 relation of an entity to another, see [`relations`] | [`RelationRow`] |
+//! | `o` session 0 rank (u64) newest (u64) kind 0 key | nothing: entities by mentions, then by the last one |
+//! | `k` session 0 kind | nothing: which kinds there are |
+//! | `c` session 0 kind | how many of it there are (u64) |
+//! | `f` session | position (u64) of the last step in which entities were found |
+//! | `h` session 0 kind 0 key 0 position (u64) | what was said of it before, see [`versions`] |
+//! | `t` session 0 relation of an entity to another 0 position (u64) | that it was told again, see [`relations`] |
+//! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`recent`] |
+//! | `w` session 0 position (u64) kind 0 key · `n` project 0 position (u64) kind 0 key 0 session | the name, as it became known, and behind a zero the slug |
+//!
+//! All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it
+//! touches first begins as its parent's was then, and readers walk the lineage.
+
+mod entity;
+mod keys;
+mod lists;
+mod names;
+mod recent;
+mod relations;
+mod searched;
+mod versions;
+
+pub use entity::{DataRow, EntityRow, MentionRow, get, mentions_of};
+pub use lists::{Ranked, count, kinds, ranked, walk};
+pub use names::{NamesOf, known_since, names};
+pub use recent::{Named, Recent, recent};
+pub use relations::{Related, related};
+pub use searched::searched;
+
+use super::event::{EntityFact, EntityRef, Found, Mention, Source};
+use crate::log::{RecordKey, Stamped};
+use crate::sessions::{Line, lineage};
+use crate::store::{Error, RowsMut, Space, remove_all};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("entities.1");
+
+/// How many entities of one text are related to each other: the first ones.
+pub const RELATED_AMONG_MAX: usize = 16;
+
+/// What is being folded.
+pub(super) struct Folding<'f> {
+    pub(super) rows: &'f mut dyn RowsMut,
+    pub(super) event: &'f Stamped,
+    pub(super) session: &'f str,
+    /// The session and those whose past it shares.
+    pub(super) lines: Vec<Line>,
+}
+
+impl<'f> Folding<'f> {
+    fn of(rows: &'f mut dyn RowsMut, event: &'f Stamped, session: &'f str) -> Result<Self, Error> {
+        let lines = lineage(rows, session)?;
+        Ok(Self {
+            rows,
+            event,
+            session,
+            lines,
+        })
+    }
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: &EntityFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let Some(session) = &event.header.session else {
+        return Ok(());
+    };
+    let mut folding = Folding::of(rows, event, session)?;
+    match fact {
+        EntityFact::Found(found) => {
+            searched::note(folding.rows, session, &found.found)?;
+            let mut place = 0;
+            for Found { source, mentions } in &found.found {
+                place = folding.mention(source, mentions, place)?;
+            }
+            Ok(())
+        }
+        EntityFact::Related(related) => folding.relate_by_hand(related),
+        EntityFact::Resolved(resolved) => folding.resolve(resolved, record),
+    }
+}
+
+/// Folds what a message or another text mentions.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply_mentions(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    source: &Source,
+    mentions: &[Mention],
+) -> Result<(), Error> {
+    let Some(session) = &event.header.session else {
+        return Ok(());
+    };
+    if mentions.is_empty() {
+        return Ok(());
+    }
+    let mut folding = Folding::of(rows, event, session)?;
+    folding.mention(source, mentions, 0).map(|_| ())
+}
+
+impl Folding<'_> {
+    /// What one text mentions; the places of the event's mentions go on from `place`.
+    fn mention(&mut self, source: &Source, mentions: &[Mention], place: u32) -> Result<u32, Error> {
+        let first = place;
+        let mut place = place;
+        for mention in mentions {
+            self.mention_one(source, mention, place)?;
+            place = place.saturating_add(1);
+        }
+        for mention in mentions {
+            for parent in &mention.parents {
+                self.belongs(&mention.entity(), parent)?;
+            }
+        }
+        let mut together: Vec<EntityRef> = Vec::new();
+        for mention in mentions {
+            let entity = mention.entity();
+            if together.len() < RELATED_AMONG_MAX && !together.contains(&entity) {
+                together.push(entity);
+            }
+        }
+        self.mentioned_together(&together)?;
+        recent::note(self, mentions, first);
+        Ok(place)
+    }
+}
+
+/// Removes all rows of a session.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    names::forget(rows, session)?;
+    for tag in *b"emrhtolkc" {
+        remove_all(rows, SPACE, &keys::prefix(tag, session))?;
+    }
+    searched::forget(rows, session);
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Names in the order in which they became known: of a session, of a project.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::{EntityRow, Folding, SPACE, keys};
+use crate::entities::event::EntityRef;
+use crate::log::Position;
+use crate::sessions::{self, Line};
+use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+
+/// Whose names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum NamesOf {
+    /// Those of a session alone.
+    Session(String),
+    /// Those of all sessions of a project.
+    Project(String),
+}
+
+impl NamesOf {
+    fn prefix(&self) -> Vec<u8> {
+        match self {
+            Self::Session(session) => keys::prefix(b'w', session),
+            Self::Project(project) => keys::prefix(b'n', project),
+        }
+    }
+}
+
+/// The positions at which a session came to know its entities, in order; those that a fork shares among
+/// them.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Error> {
+    let mut found: BTreeMap<EntityRef, Position> = BTreeMap::new();
+    for line in lines {
+        let prefix = NamesOf::Session(line.session.clone()).prefix();
+        let high = after_prefix(&prefix);
+        rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
+            let damaged = || Error::corrupt(SPACE.name(), key, "not a name");
+            let rest = key.get(prefix.len()..).ok_or_else(damaged)?;
+            let position = rest.first_chunk::<8>().ok_or_else(damaged)?;
+            let position = Position(u64::from_be_bytes(*position));
+            if position <= line.up_to {
+                let entity = keys::entity(key, prefix.len() + 8)?;
+                let known = found.entry(entity).or_insert(position);
+                *known = position.min(*known);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    let mut positions: Vec<Position> = found.into_values().collect();
+    positions.sort_unstable();
+    Ok(positions)
+}
+
+/// An entity becomes known in this session.
+pub(super) fn begin(
+    folding: &mut Folding<'_>,
+    entity: &EntityRef,
+    row: &EntityRow,
+) -> Result<(), Error> {
+    let mut value = row.name.clone().into_bytes();
+    if let Some(slug) = &row.slug {
+        value.push(0);
+        value.extend(slug.as_bytes());
+    }
+    let project = sessions::get(folding.rows, folding.session)?.and_then(|row| row.project);
+    let position = folding.event.position().0.to_be_bytes();
+    let mut put = |of: &NamesOf, behind: &[u8]| {
+        let mut key = of.prefix();
+        key.extend(position);
+        key.extend(entity.kind.as_bytes());
+        key.push(0);
+        key.extend(entity.key.as_bytes());
+        key.extend(behind);
+        folding.rows.put(SPACE, &key, &value);
+    };
+    put(&NamesOf::Session(folding.session.to_owned()), &[]);
+    if let Some(project) = project {
+        let session = [&[0], folding.session.as_bytes()].concat();
+        put(&NamesOf::Project(project), &session);
+    }
+    Ok(())
+}
+
+/// What visitors of names get: kind, key, name, slug.
+pub type VisitName<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
+
+/// Visits the names that became known after one position, up to another: entity, name, slug.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read, or what `visit` returned.
+pub fn names(
+    rows: &dyn Rows,
+    of: &NamesOf,
+    after: Position,
+    up_to: Position,
+    visit: VisitName<'_>,
+) -> Result<(), Error> {
+    let prefix = of.prefix();
+    let bound = |position: Option<u64>| match position {
+        Some(position) => [prefix.as_slice(), &position.to_be_bytes()].concat(),
+        None => after_prefix(&prefix),
+    };
+    let low = bound(after.0.checked_add(1));
+    let high = bound(up_to.0.checked_add(1));
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        let [kind, name_key] = keys::texts::<2>(key, prefix.len() + 8)?;
+        let entity_key = name_key.split('\0').next().unwrap_or_default();
+        let name = std::str::from_utf8(value)
+            .map_err(|_| Error::corrupt(SPACE.name(), key, "not a name"))?;
+        match name.split_once('\0') {
+            Some((name, slug)) => visit(kind, entity_key, name, Some(slug))?,
+            None => visit(kind, entity_key, name, None)?,
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// Removes a session's names, also from its project's. Called while the session is still there.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let prefix = NamesOf::Session(session.to_owned()).prefix();
+    let project = sessions::get(rows, session)?.and_then(|row| row.project);
+    let of_project = project.map(|project| NamesOf::Project(project).prefix());
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let high = after_prefix(&prefix);
+    rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
+        if let Some(of_project) = &of_project {
+            let rest = key.get(prefix.len()..).unwrap_or_default();
+            keys.push([of_project, rest, &[0], session.as_bytes()].concat());
+        }
+        keys.push(key.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for key in &keys {
+        rows.remove(SPACE, key);
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What a session mentioned last: what "that device", "it" and "the second one" can mean.
+//!
+//! Key: `l` session 0 position (u64) place (u32), for each text that mentions anything; readers go
+//! back over the last ones, in a fork also over those of its parent until then.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Folding, SPACE, keys};
+use crate::entities::event::{How, Mention};
+use crate::log::codec;
+use crate::sessions::Line;
+use crate::store::{Direction, Error, Rows, after_prefix};
+
+/// Entities that are remembered as mentioned last.
+const RECENT_MAX: usize = 32;
+/// Entities of a listing that are remembered.
+const LISTED_MAX: usize = 64;
+/// Texts that are looked back over.
+const TEXTS_MAX: usize = 64;
+
+/// An entity with its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Its kind.
+    pub kind: String,
+    /// Its canonical name.
+    pub key: String,
+    /// As it was written.
+    pub name: String,
+}
+
+impl Named {
+    fn is(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.key == other.key
+    }
+}
+
+/// What was mentioned last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recent {
+    /// Entities, the last one first, each once.
+    pub last: Vec<Named>,
+    /// Those of the last text that named two or more of one kind, in its order.
+    pub listed: Vec<Named>,
+}
+
+/// What one text mentions.
+#[derive(Default, Serialize, Deserialize)]
+struct TextRow {
+    /// The last of its entities, the last one first.
+    last: Vec<Named>,
+    /// The first of them in order, when it names two or more of one kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    listed: Vec<Named>,
+}
+
+/// What a session mentioned last; a fork goes on from what its parent had mentioned by then.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
+    let mut found = Recent::default();
+    let mut texts = 0;
+    for line in lines {
+        let low = keys::prefix(b'l', &line.session);
+        let high = match line.before() {
+            Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
+            None => after_prefix(&low),
+        };
+        let visit: crate::store::Visit<'_> = &mut |key, value| {
+            let is_full = found.last.len() >= RECENT_MAX && !found.listed.is_empty();
+            if texts == TEXTS_MAX || is_full {
+                return Ok(ControlFlow::Break(()));
+            }
+            texts += 1;
+            let row: TextRow =
+                codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?;
+            for named in row.last {
+                if !found.last.iter().any(|known| known.is(&named)) {
+                    found.last.push(named);
+                }
+            }
+            if found.listed.is_empty() {
+                found.listed = row.listed;
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        rows.scan(SPACE, &low, &high, Direction::Backward, visit)?;
+    }
+    found.last.truncate(RECENT_MAX);
+    Ok(found)
+}
+
+/// Notes what a text mentions; `place` is that of its first mention among the event's.
+pub(super) fn note(folding: &mut Folding<'_>, mentions: &[Mention], place: u32) {
+    let mut row = TextRow::default();
+    for mention in mentions.iter().filter(|mention| !mention.nested) {
+        let named = Named {
+            kind: mention.kind.clone(),
+            key: mention.key.clone(),
+            name: mention.name.clone(),
+        };
+        if mention.how != How::Reference && !row.listed.iter().any(|known| known.is(&named)) {
+            row.listed.push(named.clone());
+        }
+        row.last.retain(|known| !known.is(&named));
+        row.last.insert(0, named);
+    }
+    if row.last.is_empty() {
+        return;
+    }
+    row.last.truncate(RECENT_MAX);
+    let mut kinds = HashSet::new();
+    if row.listed.iter().all(|named| kinds.insert(&named.kind)) {
+        row.listed.clear();
+    }
+    row.listed.truncate(LISTED_MAX);
+    let mut key = keys::prefix(b'l', folding.session);
+    key.extend(folding.event.position().0.to_be_bytes());
+    key.extend(place.to_be_bytes());
+    folding.rows.put(SPACE, &key, &codec::encode(&row));
+}

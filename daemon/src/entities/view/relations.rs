@@ -1,0 +1,401 @@
+//! How entities are related: what belongs to what, what is mentioned together, what was related by
+//! hand. Each relation has two rows, one from either end.
+//!
+//! Key: `r` session 0 kind 0 key 0 relation 0 other's kind 0 other's key. The relation as seen from
+//! the other end begins with `<`. A relation that is told again has, from one end, a row with `t` in
+//! place of `r` and behind it 0 and the position (u64), with how many times (u64): so it is known how
+//! often it was told by when.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Folding, SPACE, keys};
+use crate::entities::event::{EntitiesRelated, EntityRef};
+use crate::log::{Position, codec};
+use crate::sessions::Line;
+use crate::store::{Direction, Error, Rows, after_prefix};
+
+/// A child's relation to what it belongs to; the other end's is `<parent`, shown as `child`.
+pub const PARENT: &str = "parent";
+/// Of two that one text mentions: the same from both ends.
+pub const MENTIONED_WITH: &str = "mentioned_with";
+
+/// A relation of one entity to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelationRow {
+    /// How often it was told.
+    pub count: u64,
+    /// Position of the first time.
+    pub first: u64,
+    /// Position of the last.
+    pub last: u64,
+}
+
+/// A relation as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// How: `parent`, `child`, `mentioned_with`, or as it was named by hand (`<` before the name
+    /// when it was told from the other end).
+    pub relation: String,
+    /// To what.
+    pub to: EntityRef,
+    /// How often it was told.
+    pub count: u64,
+    /// Position of the last time.
+    pub last: Position,
+}
+
+fn prefix(session: &str, entity: &EntityRef) -> Vec<u8> {
+    let mut key = keys::of_entity(b'r', session, &entity.kind, &entity.key);
+    key.push(0);
+    key
+}
+
+fn row_key(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> Vec<u8> {
+    let mut key = prefix(session, from);
+    for part in [relation, &to.kind] {
+        key.extend(part.as_bytes());
+        key.push(0);
+    }
+    key.extend(to.key.as_bytes());
+    key
+}
+
+fn decode(key: &[u8], value: &[u8]) -> Result<RelationRow, Error> {
+    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
+}
+
+/// The relations of an entity, with those that a fork shares, at most `limit`, in order of their
+/// names.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn related(
+    rows: &dyn Rows,
+    lines: &[Line],
+    entity: &EntityRef,
+    limit: usize,
+) -> Result<Vec<Related>, Error> {
+    let mut found: Vec<Related> = Vec::new();
+    for line in lines {
+        let mut of_line = Vec::new();
+        walk(rows, line, entity, &mut |relation, to, row| {
+            of_line.push((relation.to_owned(), to, row));
+            Ok(if of_line.len() == limit {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        for (relation, to, row) in of_line {
+            let (count, last) = if Position(row.last) <= line.up_to {
+                (row.count, row.last)
+            } else {
+                let again = told_again(rows, line, entity, &relation, &to)?;
+                (1 + again.count, again.last.max(row.first))
+            };
+            let relation = shown(relation);
+            let last = Position(last);
+            match found
+                .iter_mut()
+                .find(|known| known.relation == relation && known.to == to)
+            {
+                Some(known) => known.count += count,
+                None => found.push(Related {
+                    relation,
+                    to,
+                    count,
+                    last,
+                }),
+            }
+        }
+    }
+    found.sort_by(|a, b| (&a.relation, &a.to).cmp(&(&b.relation, &b.to)));
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// The relation's name as it is shown.
+fn shown(relation: String) -> String {
+    if relation.strip_prefix('<') == Some(PARENT) {
+        "child".to_owned()
+    } else {
+        relation
+    }
+}
+
+type VisitRelation<'v> =
+    &'v mut dyn FnMut(&str, EntityRef, RelationRow) -> Result<ControlFlow<()>, Error>;
+
+/// Visits the relations of an entity that one line holds.
+fn walk(
+    rows: &dyn Rows,
+    line: &Line,
+    entity: &EntityRef,
+    visit: VisitRelation<'_>,
+) -> Result<(), Error> {
+    let low = prefix(&line.session, entity);
+    rows.scan(
+        SPACE,
+        &low,
+        &after_prefix(&low),
+        Direction::Forward,
+        &mut |key, value| {
+            let [relation, kind, to] = keys::texts::<3>(key, low.len())?;
+            let row = decode(key, value)?;
+            if Position(row.first) > line.up_to {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let to = EntityRef {
+                kind: kind.to_owned(),
+                key: to.to_owned(),
+            };
+            visit(relation, to, row)
+        },
+    )
+}
+
+/// How many relations an entity has at the end of the first line; `stored` is how many it has by now.
+pub(super) fn count(
+    rows: &dyn Rows,
+    lines: &[Line],
+    entity: &EntityRef,
+    stored: u64,
+) -> Result<u64, Error> {
+    let Some((line, shared)) = lines.split_first() else {
+        return Ok(0);
+    };
+    if line.before().is_none() {
+        return Ok(stored);
+    }
+    let mut later = 0;
+    let low = prefix(&line.session, entity);
+    rows.scan(
+        SPACE,
+        &low,
+        &after_prefix(&low),
+        Direction::Forward,
+        &mut |key, value| {
+            let row = decode(key, value)?;
+            let [relation, kind, to] = keys::texts::<3>(key, low.len())?;
+            let to = EntityRef {
+                kind: kind.to_owned(),
+                key: to.to_owned(),
+            };
+            let is_later = Position(row.first) > line.up_to;
+            later += u64::from(is_later && !is_known(rows, shared, entity, relation, &to)?);
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(stored.saturating_sub(later))
+}
+
+/// Whether one of these lines holds a relation.
+fn is_known(
+    rows: &dyn Rows,
+    lines: &[Line],
+    from: &EntityRef,
+    relation: &str,
+    to: &EntityRef,
+) -> Result<bool, Error> {
+    for line in lines {
+        let key = row_key(&line.session, from, relation, to);
+        if let Some(value) = rows.get(SPACE, &key)?
+            && Position(decode(&key, &value)?.first) <= line.up_to
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The beginning of the rows that tell when a relation was told again, the same for both ends.
+fn again_prefix(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> Vec<u8> {
+    let (from, relation, to) = match relation.strip_prefix('<') {
+        Some(relation) => (to, relation, from),
+        None if relation == MENTIONED_WITH && to < from => (to, relation, from),
+        None => (from, relation, to),
+    };
+    let mut key = row_key(session, from, relation, to);
+    if let Some(tag) = key.first_mut() {
+        *tag = b't';
+    }
+    key.push(0);
+    key
+}
+
+/// How often a relation was told again, and where last.
+#[derive(Default)]
+struct Again {
+    count: u64,
+    last: u64,
+}
+
+/// How often a relation was told again until the end of a line.
+fn told_again(
+    rows: &dyn Rows,
+    line: &Line,
+    from: &EntityRef,
+    relation: &str,
+    to: &EntityRef,
+) -> Result<Again, Error> {
+    let low = again_prefix(&line.session, from, relation, to);
+    let high = match line.before() {
+        Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
+        None => after_prefix(&low),
+    };
+    let mut again = Again::default();
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        again.count += times(key, value)?;
+        let at = key.last_chunk::<8>().copied().unwrap_or_default();
+        again.last = u64::from_be_bytes(at);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(again)
+}
+
+fn times(key: &[u8], value: &[u8]) -> Result<u64, Error> {
+    <[u8; 8]>::try_from(value)
+        .map(u64::from_be_bytes)
+        .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number"))
+}
+
+impl Folding<'_> {
+    /// One entity belongs to another.
+    pub(super) fn belongs(&mut self, child: &EntityRef, parent: &EntityRef) -> Result<(), Error> {
+        if child == parent {
+            return Ok(());
+        }
+        self.tell(child, PARENT, parent, true)?;
+        let mut touched = self.touch(child, &child.key)?;
+        if touched.row.parent.as_ref() != Some(parent) {
+            touched.row.parent = Some(parent.clone());
+            self.put(child, &touched)?;
+        }
+        Ok(())
+    }
+
+    /// One text mentions all of these.
+    pub(super) fn mentioned_together(&mut self, entities: &[EntityRef]) -> Result<(), Error> {
+        // Each entity's own row is put once, however many relations are new to it.
+        let mut new: Vec<u64> = vec![0; entities.len()];
+        for (at, one) in entities.iter().enumerate() {
+            for (beside, other) in entities.iter().enumerate().skip(at + 1) {
+                let told = self.tell_rows(one, MENTIONED_WITH, other, MENTIONED_WITH)?;
+                for end in [at, beside] {
+                    if let Some(new) = new.get_mut(end) {
+                        *new += told.unwrap_or(0);
+                    }
+                }
+            }
+        }
+        for (entity, new) in entities.iter().zip(new).filter(|(_, new)| *new > 0) {
+            self.relates_to_more(entity, new)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody relates two.
+    pub(super) fn relate_by_hand(&mut self, related: &EntitiesRelated) -> Result<(), Error> {
+        for (entity, name) in [
+            (&related.from, &related.from_name),
+            (&related.to, &related.to_name),
+        ] {
+            let touched = self.touch(entity, name)?;
+            if touched.own.is_none() {
+                self.put(entity, &touched)?;
+            }
+        }
+        if related.relation == PARENT {
+            return self.belongs(&related.from, &related.to);
+        }
+        // Whoever mentions one with another mentions the other with the one.
+        let is_directed = related.relation != MENTIONED_WITH;
+        self.tell(&related.from, &related.relation, &related.to, is_directed)
+    }
+
+    /// Tells a relation; one that is directed is seen the other way from the other end.
+    fn tell(
+        &mut self,
+        from: &EntityRef,
+        relation: &str,
+        to: &EntityRef,
+        is_directed: bool,
+    ) -> Result<(), Error> {
+        let back = if is_directed {
+            format!("<{relation}")
+        } else {
+            relation.to_owned()
+        };
+        if let Some(new) = self.tell_rows(from, relation, to, &back)? {
+            self.relates_to_more(from, new)?;
+            // Only with itself the rows of both ends are one.
+            if is_directed || from != to {
+                self.relates_to_more(to, new)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts both rows of a relation. When the session tells it for the first time: how many relations
+    /// are new to either end, none if a fork's parent knew it.
+    fn tell_rows(
+        &mut self,
+        from: &EntityRef,
+        relation: &str,
+        to: &EntityRef,
+        back: &str,
+    ) -> Result<Option<u64>, Error> {
+        let key = row_key(self.session, from, relation, to);
+        let now = self.event.position().0;
+        let (row, new) = match self.rows.get(SPACE, &key)? {
+            Some(value) => {
+                let row = decode(&key, &value)?;
+                self.note_again(from, relation, to)?;
+                let (count, last) = (row.count + 1, now);
+                (RelationRow { count, last, ..row }, None)
+            }
+            None => {
+                let shared = self.lines.get(1..).unwrap_or_default();
+                let is_new = !is_known(self.rows, shared, from, relation, to)?;
+                let row = RelationRow {
+                    count: 1,
+                    first: now,
+                    last: now,
+                };
+                (row, Some(u64::from(is_new)))
+            }
+        };
+        // Both ends tell the same.
+        let row = codec::encode(&row);
+        self.rows.put(SPACE, &key, &row);
+        let key = row_key(self.session, to, back, from);
+        self.rows.put(SPACE, &key, &row);
+        Ok(new)
+    }
+
+    /// So many relations of an entity are new; from now on it is known, if it was not.
+    fn relates_to_more(&mut self, entity: &EntityRef, new: u64) -> Result<(), Error> {
+        let mut touched = self.touch(entity, &entity.key)?;
+        touched.row.relations += new;
+        self.put(entity, &touched)
+    }
+
+    /// Notes that this event tells a relation again, or once more.
+    fn note_again(
+        &mut self,
+        from: &EntityRef,
+        relation: &str,
+        to: &EntityRef,
+    ) -> Result<(), Error> {
+        let mut key = again_prefix(self.session, from, relation, to);
+        key.extend(self.event.position().0.to_be_bytes());
+        let times = match self.rows.get(SPACE, &key)? {
+            Some(value) => times(&key, &value)?,
+            None => 0,
+        };
+        self.rows.put(SPACE, &key, &(times + 1).to_be_bytes());
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! Up to which step of a session entities were found: what has been noted is not noted twice.
+
+use super::SPACE;
+use crate::entities::event::{Found, Source};
+use crate::log::Position;
+use crate::sessions::Line;
+use crate::steps;
+use crate::store::{Error, Rows, RowsMut};
+
+fn row_key(session: &str) -> Vec<u8> {
+    let mut key = vec![b'f'];
+    key.extend(session.as_bytes());
+    key
+}
+
+/// Position of the last step of a session in which entities were found; 0 before the first.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn searched(rows: &dyn Rows, session: &str) -> Result<Position, Error> {
+    let key = row_key(session);
+    match rows.get(SPACE, &key)? {
+        None => Ok(Position(0)),
+        Some(value) => <[u8; 8]>::try_from(&*value)
+            .map(|bytes| Position(u64::from_be_bytes(bytes)))
+            .map_err(|_| Error::corrupt(SPACE.name(), &key, "not a position")),
+    }
+}
+
+/// Notes what was searched.
+pub(super) fn note(rows: &mut dyn RowsMut, session: &str, found: &[Found]) -> Result<(), Error> {
+    let own = [Line {
+        session: session.to_owned(),
+        up_to: Position(u64::MAX),
+    }];
+    let mut last = searched(rows, session)?;
+    for Found { source, .. } in found {
+        if let Source::Step { step, attempt } = source
+            && let Some(attempt) = steps::attempt(rows, &own, *step, *attempt)?
+        {
+            last = last.max(attempt.position);
+        }
+    }
+    rows.put(SPACE, &row_key(session), &last.0.to_be_bytes());
+    Ok(())
+}
+
+/// Removes a session's row.
+pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) {
+    rows.remove(SPACE, &row_key(session));
+}

@@ -1,0 +1,106 @@
+//! What was said of an entity before it was said otherwise: name, id, slug, parent, data. A fork sees
+//! them as they were at its moment, however its parent has gone on.
+//!
+//! Key: `h` session 0 kind 0 key 0 position (u64) of the event that changed it; value: [`Version`],
+//! as it was until then.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::entity::{DataRow, EntityRow};
+use super::{Folding, SPACE, keys};
+use crate::entities::event::EntityRef;
+use crate::log::codec;
+use crate::sessions::Line;
+use crate::store::{Direction, Error, Rows, after_prefix};
+
+/// What may change of an entity besides its mentions and relations, which have rows of their own.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Version {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slug: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<EntityRef>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<DataRow>,
+}
+
+impl Version {
+    fn of(row: &EntityRow) -> Self {
+        Self {
+            name: row.name.clone(),
+            id: row.id.clone(),
+            slug: row.slug.clone(),
+            parent: row.parent.clone(),
+            data: row.data.clone(),
+        }
+    }
+}
+
+fn prefix(session: &str, entity: &EntityRef) -> Vec<u8> {
+    let mut key = keys::of_entity(b'h', session, &entity.kind, &entity.key);
+    key.push(0);
+    key
+}
+
+/// Keeps what an event changes, as it was before that event.
+pub(super) fn keep(
+    folding: &mut Folding<'_>,
+    entity: &EntityRef,
+    before: &EntityRow,
+    row: &EntityRow,
+) -> Result<(), Error> {
+    let version = Version::of(before);
+    if version == Version::of(row) {
+        return Ok(());
+    }
+    let mut key = prefix(folding.session, entity);
+    key.extend(folding.event.position().0.to_be_bytes());
+    // Of several changes by one event the first one says what was before it.
+    if folding.rows.get(SPACE, &key)?.is_none() {
+        folding.rows.put(SPACE, &key, &codec::encode(&version));
+    }
+    Ok(())
+}
+
+/// The row with what was said at the end of a line.
+pub(super) fn as_of(
+    rows: &dyn Rows,
+    line: &Line,
+    entity: &EntityRef,
+    row: EntityRow,
+) -> Result<EntityRow, Error> {
+    let Some(end) = line.before() else {
+        return Ok(row);
+    };
+    let prefix = prefix(&line.session, entity);
+    let low = [prefix.as_slice(), &end.0.to_be_bytes()].concat();
+    let high = after_prefix(&prefix);
+    let mut found: Option<Version> = None;
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        let version = codec::decode(value);
+        found = Some(version.map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(match found {
+        None => row,
+        Some(Version {
+            name,
+            id,
+            slug,
+            parent,
+            data,
+        }) => EntityRow {
+            name,
+            id,
+            slug,
+            parent,
+            data,
+            ..row
+        },
+    })
+}

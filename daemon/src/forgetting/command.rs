@@ -1,0 +1,177 @@
+//! Decisions about forgetting: a session is forgotten, and then erased.
+
+use crate::checkpoints;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, Hash, Log, NewEvent, Position, ScopeOf, Stamped, codec, names};
+use crate::sessions::{self, SessionErased, SessionForgotten};
+use crate::store::{Blobs, Error, Rows, RowsMut};
+
+/// What a session holds up to a position, counted before the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How many events.
+    pub events: u64,
+    /// Their payloads, and the blobs and objects on disk that nothing else needs, in bytes.
+    pub bytes: u64,
+    /// Events up to this position are counted.
+    pub up_to: Position,
+}
+
+impl Counted {
+    /// Counts all that a session holds in these rows. Reads every event of it: off the event loop.
+    ///
+    /// # Errors
+    /// [`Error`] when something cannot be read.
+    pub fn of(rows: &dyn Rows, blobs: &Blobs, session: &str) -> Result<Self, Error> {
+        let mut counted = Self::default();
+        let log = Log::new(rows);
+        let end = Position(u64::MAX - 1);
+        let stream = log.stream(ScopeOf::Session(session), Position(0), end, usize::MAX)?;
+        for of_record in stream.chunk_by(|a, b| a.1 == b.1) {
+            let Some((_, record)) = of_record.first() else {
+                continue;
+            };
+            for event in log.record(*record)? {
+                if event.header.session.as_deref() == Some(session) {
+                    counted.add(&event);
+                }
+            }
+        }
+        for blob in names::named_only_by(rows, session)? {
+            counted.bytes += blobs.stored_bytes(&blob);
+        }
+        for (_, bytes) in checkpoints::objects_of(rows, session)? {
+            counted.bytes += bytes;
+        }
+        Ok(counted)
+    }
+
+    fn add(&mut self, event: &Stamped) {
+        self.events += 1;
+        self.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
+        self.up_to = self.up_to.max(event.position());
+    }
+}
+
+/// How many forks a refusal names.
+const FORKS_TOLD: usize = 5;
+
+/// Refuses what may not be forgotten.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`; `CONFLICT` when forks share its past.
+pub fn check(rows: &dyn Rows, session: &str) -> Result<(), Refusal> {
+    sessions::find(rows, session)?;
+    let forks = sessions::forks_of(rows, session, FORKS_TOLD)?;
+    if forks.is_empty() {
+        return Ok(());
+    }
+    let forks: Vec<String> = forks
+        .into_iter()
+        .map(|(fork, _)| format!("`{fork}`"))
+        .collect();
+    let forks = forks.join(", ");
+    Err(Refusal::new(
+        Code::Conflict,
+        format!("the past of `{session}` is shared by: {forks}"),
+    )
+    .hint("Forget its forks first."))
+}
+
+/// Wants a session forgotten.
+pub struct ForgetSession {
+    /// Which; it has to be there.
+    pub session: String,
+    /// What was counted of it before.
+    pub counted: Counted,
+    /// The payload of the event.
+    pub body: Body,
+    /// Objects that it may be the last to need.
+    pub objects: Vec<Hash>,
+}
+
+impl ForgetSession {
+    /// A command for what was counted.
+    #[must_use]
+    pub fn new(session: &str, counted: Counted, salt: [u8; 16]) -> Self {
+        Self {
+            session: session.to_owned(),
+            counted,
+            body: Body::new(codec::EMPTY.to_vec(), salt),
+            objects: Vec::new(),
+        }
+    }
+}
+
+impl Command for ForgetSession {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let session = self.session.clone();
+        check(on.rows, &session)?;
+        let project = sessions::get(on.rows, &session)?.and_then(|row| row.project);
+        // What was written since it was counted goes, too.
+        let mut counted = self.counted;
+        let end = Position(u64::MAX - 1);
+        let scope = ScopeOf::Session(&session);
+        let since = Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)?;
+        for (position, record) in since {
+            counted.add(&*on.event(record, position)?);
+        }
+        let objects = checkpoints::objects_of(on.rows, &session)?;
+        self.objects = objects.into_iter().map(|(hash, _)| hash).collect();
+        let forgotten = SessionForgotten {
+            events: counted.events,
+            bytes: counted.bytes,
+        };
+        Ok(vec![NewEvent {
+            kind: SessionForgotten::KIND,
+            session: Some(session),
+            project,
+            fact: codec::encode(&forgotten),
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        checkpoints::free_objects(rows, &self.objects)
+    }
+}
+
+/// Wants it noted that what a forgotten session held is gone from the disk.
+pub struct NoteErased {
+    /// Which.
+    pub session: String,
+    /// The payload of the event.
+    pub body: Body,
+}
+
+impl NoteErased {
+    /// The note.
+    #[must_use]
+    pub fn new(session: &str, salt: [u8; 16]) -> Self {
+        Self {
+            session: session.to_owned(),
+            body: Body::new(codec::EMPTY.to_vec(), salt),
+        }
+    }
+}
+
+impl Command for NoteErased {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if !sessions::is_unerased(on.rows, &self.session)? {
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("nothing of the session `{}` is left to erase", self.session),
+            ));
+        }
+        Ok(vec![NewEvent {
+            kind: SessionErased::KIND,
+            session: Some(self.session.clone()),
+            project: None,
+            fact: codec::EMPTY.to_vec(),
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+}

@@ -1,0 +1,102 @@
+//! The line of the operation table that forgets.
+
+use std::sync::Arc;
+
+use lore::protocol::sessions::{ForgetSessionArgs, ForgetSessionReply};
+
+use super::command::{Counted, ForgetSession as Forget, check};
+use super::finish::finish;
+use crate::engine::Outcome;
+use crate::error::Refusal;
+use crate::log::codec;
+use crate::operation::{Access, Caller, Context, Op, Operation, blocking};
+use crate::sessions::{SessionForgotten, session_of};
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[Operation::of::<ForgetSession>()];
+
+/// `forget_session`.
+pub struct ForgetSession;
+
+impl Op for ForgetSession {
+    type Args = ForgetSessionArgs;
+    type Reply = ForgetSessionReply;
+    const NAME: &'static str = "forget_session";
+    const TITLE: &'static str = "Forget a session";
+    const SENTENCE: &'static str = "Forgets everything that was recorded in a session, for good: its \
+        bytes are gone from the disk when the reply comes. The log stays provable, and other sessions \
+        as they are.";
+    const ACCESS: Access = Access::Write;
+    const IS_DESTRUCTIVE: bool = true;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ForgetSessionArgs,
+    ) -> Result<ForgetSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        if args.dry_run == Some(true) {
+            return foresee(&cx, args).await;
+        }
+        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let outcome = match cx.repeated(&caller, key.as_ref()).await? {
+            Some(outcome) => outcome,
+            None => {
+                let session = args.session.as_str();
+                let counted = count(&cx, session).await?;
+                let command = Forget::new(session, counted, cx.engine.clock().random());
+                cx.write(&caller, key, 0, command).await?
+            }
+        };
+        let warnings = match finish(&cx).await {
+            Ok(warnings) => warnings,
+            // It is forgotten all the same; only its bytes are still on disk.
+            Err(refusal) => vec![format!("it is erased from the disk later: {refusal}")],
+        };
+        reply(&outcome, warnings)
+    }
+}
+
+/// What a session holds now.
+async fn count(cx: &Arc<Context>, session: &str) -> Result<Counted, Refusal> {
+    let published = cx.read(None).await?;
+    let (cx, session) = (Arc::clone(cx), session.to_owned());
+    blocking(move || {
+        check(&published.snapshot, &session)?;
+        Ok(Counted::of(&published.snapshot, &cx.blobs, &session)?)
+    })
+    .await
+}
+
+/// What would go, and nothing does.
+async fn foresee(
+    cx: &Arc<Context>,
+    args: ForgetSessionArgs,
+) -> Result<ForgetSessionReply, Refusal> {
+    let counted = count(cx, args.session.as_str()).await?;
+    Ok(ForgetSessionReply {
+        session: args.session,
+        events: counted.events,
+        bytes: counted.bytes,
+        position: cx.engine.position(),
+        durable: cx.engine.is_durable(),
+        warnings: vec!["a dry run: nothing was forgotten".to_owned()],
+    })
+}
+
+/// The reply, made from the tombstone.
+fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<ForgetSessionReply, Refusal> {
+    let event = &outcome.event;
+    let told: SessionForgotten = match &event.payload {
+        Some(payload) => codec::decode_part(event, &payload.fact)?,
+        None => SessionForgotten::default(),
+    };
+    Ok(ForgetSessionReply {
+        session: session_of(&event.header)?,
+        events: told.events,
+        bytes: told.bytes,
+        position: event.position(),
+        durable: outcome.durable,
+        warnings,
+    })
+}

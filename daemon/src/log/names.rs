@@ -1,0 +1,139 @@
+//! Which events name which blob, so that a blob can go with the last of them.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `b` blob hash (32) position (u64) | |
+//! | `s` session 0 blob hash (32) position (u64) | |
+//!
+//! Numbers are big-endian. The index says of each blob which event names it first; these rows, which
+//! are a view, say which other one does when that is forgotten.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::{Position, Stamped, index};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1. Folded before the index, which is read from it.
+pub const BLOB_NAMES: Space = Space::new("blobs.1");
+
+fn blob_prefix(blob: &[u8; 32]) -> Vec<u8> {
+    let mut key = vec![b'b'];
+    key.extend(blob);
+    key
+}
+
+fn session_prefix(session: &str) -> Vec<u8> {
+    let mut key = vec![b's'];
+    key.extend(session.as_bytes());
+    key.push(0);
+    key
+}
+
+fn damaged(key: &[u8]) -> Error {
+    Error::corrupt(BLOB_NAMES.name(), key, "not a row of this kind")
+}
+
+/// Notes that an event names a blob.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn name(rows: &mut dyn RowsMut, blob: &[u8; 32], event: &Stamped) -> Result<(), Error> {
+    let position = event.position().0.to_be_bytes();
+    let mut key = blob_prefix(blob);
+    key.extend(position);
+    rows.put(BLOB_NAMES, &key, &[]);
+    if let Some(session) = &event.header.session {
+        let mut key = session_prefix(session);
+        key.extend(blob);
+        key.extend(position);
+        rows.put(BLOB_NAMES, &key, &[]);
+    }
+    index::name_blob(rows, blob, event.position())
+}
+
+/// Removes what a session's events name: the next event that names a blob is its first one then.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let named = named_by(rows, session)?;
+    for (blob, position) in &named {
+        let position = position.0.to_be_bytes();
+        let mut key = blob_prefix(blob);
+        key.extend(position);
+        rows.remove(BLOB_NAMES, &key);
+        let mut key = session_prefix(session);
+        key.extend(blob);
+        key.extend(position);
+        rows.remove(BLOB_NAMES, &key);
+    }
+    let blobs: BTreeSet<[u8; 32]> = named.into_iter().map(|(blob, _)| blob).collect();
+    for blob in &blobs {
+        let next = namers(rows, blob, 1)?.first().copied();
+        index::rename_blob(rows, blob, next)?;
+    }
+    Ok(())
+}
+
+/// The blobs that a session's events name and no other event does.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn named_only_by(rows: &dyn Rows, session: &str) -> Result<Vec<[u8; 32]>, Error> {
+    let named = named_by(rows, session)?;
+    let mut found = Vec::new();
+    for same in named.chunk_by(|a, b| a.0 == b.0) {
+        if let Some((blob, _)) = same.first()
+            && namers(rows, blob, same.len() + 1)?.len() == same.len()
+        {
+            found.push(*blob);
+        }
+    }
+    Ok(found)
+}
+
+/// What a session's events name, ordered by blob.
+fn named_by(rows: &dyn Rows, session: &str) -> Result<Vec<([u8; 32], Position)>, Error> {
+    let prefix = session_prefix(session);
+    let mut found = Vec::new();
+    let high = after_prefix(&prefix);
+    rows.scan(
+        BLOB_NAMES,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, _| {
+            let rest = key.get(prefix.len()..).unwrap_or_default();
+            let (blob, position) = rest
+                .split_first_chunk::<32>()
+                .and_then(|(blob, position)| Some((*blob, position.try_into().ok()?)))
+                .ok_or_else(|| damaged(key))?;
+            found.push((blob, Position(u64::from_be_bytes(position))));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// The first events that name a blob, at most `limit`.
+fn namers(rows: &dyn Rows, blob: &[u8; 32], limit: usize) -> Result<Vec<Position>, Error> {
+    let prefix = blob_prefix(blob);
+    let mut found = Vec::new();
+    let high = after_prefix(&prefix);
+    rows.scan(
+        BLOB_NAMES,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, _| {
+            let position = key.last_chunk::<8>().ok_or_else(|| damaged(key))?;
+            found.push(Position(u64::from_be_bytes(*position)));
+            Ok(match found.len() < limit {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            })
+        },
+    )?;
+    Ok(found)
+}

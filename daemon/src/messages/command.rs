@@ -1,0 +1,87 @@
+//! Decisions about messages and tool executions.
+
+use super::event::{Executed, MessageRecorded, Said, ToolRecorded};
+use super::view;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, codec};
+use crate::sessions::{Choice, Chosen, lineage};
+use crate::store::PendingBlob;
+
+/// Wants a message recorded.
+pub struct RecordMessage {
+    /// Into which session.
+    pub choice: Choice,
+    /// What folding needs.
+    pub said: Said,
+    /// The payload of the event; taken when it is decided.
+    pub body: Option<Body>,
+    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    pub blobs: Vec<PendingBlob>,
+}
+
+impl Command for RecordMessage {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        self.said.blobs = hashes(&self.blobs);
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let fact = codec::encode(&self.said);
+        Ok(events(chosen, MessageRecorded::KIND, fact, body))
+    }
+}
+
+/// Wants it recorded how far the execution of a tool is.
+pub struct RecordTool {
+    /// Into which session.
+    pub choice: Choice,
+    /// What folding needs.
+    pub executed: Executed,
+    /// Whether it goes on, so that it must be there.
+    pub goes_on: bool,
+    /// The payload of the event; taken when it is decided.
+    pub body: Option<Body>,
+    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    pub blobs: Vec<PendingBlob>,
+}
+
+impl Command for RecordTool {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        let id = &self.executed.id;
+        if self.goes_on {
+            let lines = lineage(on.rows, &chosen.session)?;
+            if view::execution(on.rows, &lines, id)?.is_none() {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    format!("the session `{}` has no execution `{id}`", chosen.session),
+                )
+                .hint("Leave `execution` out to begin one; its reply tells the id."));
+            }
+        }
+        self.executed.blobs = hashes(&self.blobs);
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let fact = codec::encode(&self.executed);
+        Ok(events(chosen, ToolRecorded::KIND, fact, body))
+    }
+}
+
+fn hashes(blobs: &[PendingBlob]) -> Vec<serde_bytes::ByteArray<32>> {
+    let hashes = blobs.iter().map(|blob| blob.reference().hash.into());
+    hashes.collect()
+}
+
+fn events(chosen: Chosen, kind: &'static str, fact: Vec<u8>, body: Body) -> Vec<NewEvent> {
+    let event = NewEvent {
+        kind,
+        session: Some(chosen.session),
+        project: chosen.project,
+        fact,
+        body,
+        origin: None,
+    };
+    chosen.created.into_iter().chain([event]).collect()
+}
+
+fn decided_twice() -> Refusal {
+    Refusal::new(Code::Internal, "a command was decided twice")
+}

@@ -1,0 +1,189 @@
+//! `list_messages`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Order};
+
+use crate::error::{Code, Refusal};
+use crate::log::Position;
+use crate::messages::event::{Kind, Sender};
+use crate::messages::read::told;
+use crate::messages::view::{self, MessageRow};
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
+use crate::reading::{Read, Reading};
+use crate::sessions::Line;
+use crate::store::Error;
+
+use super::message;
+
+const LIMIT: u64 = 50;
+const LIMIT_MAX: u64 = 500;
+/// Of a longer content a list shows the beginning, in bytes.
+const SHOWN_BYTES_MAX: usize = 8 * 1024;
+/// A page ends once it is larger than this, in bytes: a model's reply stays readable.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// `list_messages`.
+pub struct ListMessages;
+
+impl Op for ListMessages {
+    type Args = ListMessagesArgs;
+    type Reply = ListMessagesReply;
+    const NAME: &'static str = "list_messages";
+    const TITLE: &'static str = "List messages";
+    const SENTENCE: &'static str = "Lists what was said in a session, page by page, by type and \
+        sender, since a position or time; or one message whole.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListMessagesArgs,
+    ) -> Result<ListMessagesReply, Refusal> {
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} messages"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        let since = args.since.as_ref().map(Moment::of).transpose()?;
+        let reading = Reading {
+            session: args.session.clone(),
+            as_of: args.as_of.clone(),
+            at_least: args.at_least,
+            agent: args.agent.clone(),
+        };
+        let read = reading.open(cx, caller).await?;
+        blocking(move || {
+            let lines = read.lines()?;
+            match &args.message {
+                Some(id) => one(&read, &lines, id),
+                None => page(&read, &lines, &args, since, limit as usize),
+            }
+        })
+        .await
+    }
+}
+
+fn reply(
+    read: &Read,
+    messages: Vec<Message>,
+    next: Option<String>,
+) -> Result<ListMessagesReply, Refusal> {
+    Ok(ListMessagesReply {
+        session: read.session_id()?,
+        messages,
+        next,
+        position: read.state.position(),
+        durable: read.durable(),
+        warnings: Vec::new(),
+    })
+}
+
+fn one(read: &Read, lines: &[Line], id: &str) -> Result<ListMessagesReply, Refusal> {
+    let Some((position, _)) = view::by_id(&read.state, lines, id)? else {
+        return Err(Refusal::new(
+            Code::NotFound,
+            format!("the session `{}` has no message `{id}`", read.session),
+        )
+        .hint("`list_messages` without `message` shows those that it has."));
+    };
+    let mut found = None;
+    view::oldest(&read.state, lines, position, &mut |row| {
+        found = Some(row).filter(|row| row.position == position);
+        Ok(ControlFlow::Break(()))
+    })?;
+    let messages = found
+        .map(|row| message(told(&read.state.log(), &row)?, &read.cx.blobs, None))
+        .transpose()?;
+    reply(read, messages.into_iter().collect(), None)
+}
+
+fn page(
+    read: &Read,
+    lines: &[Line],
+    args: &ListMessagesArgs,
+    since: Option<Moment>,
+    limit: usize,
+) -> Result<ListMessagesReply, Refusal> {
+    let cursor = args
+        .next
+        .as_deref()
+        .map(|next| {
+            let (store, tail) = (read.cx.engine.store_id(), read.state.position());
+            Cursor::read(next, "next", List::Messages, store, tail)
+        })
+        .transpose()?
+        .map(|cursor| cursor.position);
+    let after = match since {
+        Some(Moment::Position(position)) => Position(position.0.saturating_add(1)),
+        Some(Moment::Time(_)) | None => Position(0),
+    };
+    let mut page = Page {
+        read,
+        sender: args.sender.map(Into::into),
+        kind: args.kind.map(Into::into),
+        since,
+        limit,
+        bytes: 0,
+        messages: Vec::new(),
+        next: None,
+    };
+    match args.order.unwrap_or(Order::Oldest) {
+        Order::Oldest => {
+            let behind = cursor.map_or(0, |at| at.0.saturating_add(1));
+            let from = Position(behind).max(after);
+            view::oldest(&read.state, lines, from, &mut |row| page.take(&row))?;
+        }
+        Order::Newest => {
+            view::newest(&read.state, lines, cursor, &mut |row| {
+                if row.position < after {
+                    return Ok(ControlFlow::Break(()));
+                }
+                page.take(&row)
+            })?;
+        }
+    }
+    let next = page
+        .next
+        .map(|at| Cursor::behind(at).text(List::Messages, read.cx.engine.store_id()));
+    reply(read, page.messages, next)
+}
+
+struct Page<'p> {
+    read: &'p Read,
+    sender: Option<Sender>,
+    kind: Option<Kind>,
+    since: Option<Moment>,
+    limit: usize,
+    bytes: usize,
+    messages: Vec<Message>,
+    next: Option<Position>,
+}
+
+impl Page<'_> {
+    fn take(&mut self, row: &MessageRow) -> Result<ControlFlow<()>, Error> {
+        let is_wanted = self.sender.is_none_or(|sender| sender == row.sender)
+            && self.kind.is_none_or(|kind| kind == row.kind);
+        if !is_wanted {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.messages.len() == self.limit || self.bytes > PAGE_BYTES {
+            self.next = self.messages.last().map(|last| last.position);
+            return Ok(ControlFlow::Break(()));
+        }
+        let told = told(&self.read.state.log(), row)?;
+        if matches!(self.since, Some(Moment::Time(time)) if told.header.time < time) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let message = message(told, &self.read.cx.blobs, Some(SHOWN_BYTES_MAX))?;
+        let results = message.tools.iter().filter_map(|tool| tool.result.as_ref());
+        let of_tools: usize = results.map(|result| result.as_str().len()).sum();
+        self.bytes += message.content.len() + of_tools;
+        self.messages.push(message);
+        Ok(ControlFlow::Continue(()))
+    }
+}

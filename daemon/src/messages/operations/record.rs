@@ -1,0 +1,205 @@
+//! `record_message`.
+
+use std::sync::Arc;
+
+use lore::protocol::messages::{
+    MessageType, RecordMessageArgs, RecordMessageReply, Sender, ToolUse as WireTool,
+};
+
+use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX, TOOL_BYTES_MAX, TOOLS_MAX, mentioned};
+use crate::checkpoints;
+use crate::engine::Outcome;
+use crate::entities::{self, Knowing, Recognition};
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::messages::command::RecordMessage as Record;
+use crate::messages::event::{MessageRecorded, Said, ToolUse, decode_message};
+use crate::messages::quotes;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::{self, Choice, Wish, session_of};
+use crate::state::State;
+use crate::steps::Text;
+
+/// `record_message`.
+pub struct RecordMessage;
+
+impl Op for RecordMessage {
+    type Args = RecordMessageArgs;
+    type Reply = RecordMessageReply;
+    const NAME: &'static str = "record_message";
+    const TITLE: &'static str = "Record a message";
+    const SENTENCE: &'static str = "Records what was said in a session, by whom and with which \
+        tools; the entities in it are recognised, so that later messages know what `its` is.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RecordMessageArgs,
+    ) -> Result<RecordMessageReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        check(&args)?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return reply(&outcome, Vec::new());
+        }
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let state = State::live(&cx, None).await?;
+        let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
+        let (shared, acting) = (Arc::clone(&cx), caller.clone());
+        let prepare = move || prepare(&shared, &state, &acting, wish, args);
+        let (command, warnings) = if large {
+            blocking(prepare).await?
+        } else {
+            prepare()?
+        };
+        let bytes = command.body.as_ref().map_or(0, |body| body.bytes.len());
+        let outcome = cx.write(&caller, claim, bytes, command).await?;
+        reply(&outcome, warnings)
+    }
+}
+
+fn bytes_of(args: &RecordMessageArgs) -> usize {
+    let results = args.tools.iter().filter_map(|tool| tool.result.as_ref());
+    args.content.len() + results.map(|result| result.as_str().len()).sum::<usize>()
+}
+
+fn check(args: &RecordMessageArgs) -> Result<(), Refusal> {
+    if args.tools.len() > TOOLS_MAX {
+        return Err(Refusal::invalid(format!(
+            "a message names at most {TOOLS_MAX} tools; this one names {}",
+            args.tools.len()
+        ))
+        .hint("Record what tools returned with `record_step`."));
+    }
+    for WireTool { name, .. } in &args.tools {
+        check_tool(name)?;
+    }
+    if let Some(pack) = &args.pack
+        && (pack.len() > TOOL_BYTES_MAX || pack.chars().any(char::is_control))
+    {
+        return Err(Refusal::invalid(
+            "`pack` is the id of a context pack, as the reply of `enrich_message` told it",
+        ));
+    }
+    let results = args.tools.iter().filter_map(|tool| tool.result.as_ref());
+    let texts = results.map(|result| ("a tool's result", result.as_str()));
+    for (name, text) in std::iter::once(("`content`", args.content.as_str())).chain(texts) {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(Refusal::invalid(format!(
+                "{name} has {} bytes; at most {TEXT_BYTES_MAX} are kept",
+                text.len()
+            ))
+            .hint(
+                "Keep long results in steps, and files where they are; say here what they say.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_tool(name: &str) -> Result<(), Refusal> {
+    let is_name = !name.trim().is_empty()
+        && name.len() <= TOOL_BYTES_MAX
+        && !name.chars().any(char::is_control);
+    if is_name {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!(
+        "the name of a tool has 1 to {TOOL_BYTES_MAX} bytes and no control characters"
+    )))
+}
+
+/// Everything that needs no decision: recognising, counting, blobs, encoding, hashing.
+fn prepare(
+    cx: &Context,
+    state: &State,
+    caller: &Caller,
+    wish: Wish,
+    args: RecordMessageArgs,
+) -> Result<(Record, Vec<String>), Refusal> {
+    let clock = cx.engine.clock();
+    // A session that does not exist yet knows nothing; the writer says so if it had to.
+    let session = wish.find(state, &caller.actor, clock.now()).ok();
+    let lines = match &session {
+        Some(session) => sessions::lineage(state, session)?,
+        None => Vec::new(),
+    };
+    let quoted = quotes::spans(state, &lines, &args.content)?;
+    let new = quotes::without(&args.content, &quoted);
+    let searched = quotes::blanked(&args.content, &quoted);
+    let results: Vec<&str> = args
+        .tools
+        .iter()
+        .filter_map(|tool| tool.result.as_ref().map(|result| result.as_str()))
+        .collect();
+    let knowing = Knowing::of(cx, state, &lines, wish.project.as_deref())?;
+    let Recognition {
+        rules,
+        mentions,
+        warnings,
+    } = entities::recognised(&knowing, &searched, &results);
+    let tokens = checkpoints::Room::of(cx)?.tokens.count(&new);
+    let mut blobs = Vec::new();
+    let kind = args.kind.unwrap_or(match args.sender {
+        Sender::User | Sender::System => MessageType::Query,
+        Sender::Assistant => MessageType::Response,
+        Sender::Tool => MessageType::ToolResult,
+    });
+    let tools = args.tools.into_iter().map(|tool| {
+        let result = tool.result.map(|body| body.0);
+        let result = result.map(|text| Text::keep(&cx.blobs, text, &mut blobs));
+        Ok(ToolUse {
+            name: tool.name,
+            status: tool.status.map(Into::into),
+            result: result.transpose()?,
+        })
+    });
+    let tools: Vec<ToolUse> = tools.collect::<Result<_, Refusal>>()?;
+    let said = Said {
+        id: sessions::fresh_id('m', clock),
+        sender: args.sender.into(),
+        kind: kind.into(),
+        tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+        tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
+        rules,
+        known_at: state.position().0,
+        mentions,
+        blobs: Vec::new(),
+    };
+    let event = MessageRecorded {
+        content: Text::keep(&cx.blobs, args.content, &mut blobs)?,
+        tools,
+        pack: args.pack,
+        quoted,
+    };
+    let record = Record {
+        choice: Choice::prepare(wish, clock),
+        said,
+        body: Some(Body::new(codec::encode(&event), clock.random())),
+        blobs,
+    };
+    Ok((record, warnings))
+}
+
+/// The reply, made from the recorded event: so a repeated key gets the same one.
+fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply, Refusal> {
+    let event = &outcome.event;
+    let (said, body) = decode_message(event)?;
+    let quoted: u64 = body
+        .quoted
+        .iter()
+        .map(|(start, end)| u64::from(end.saturating_sub(*start)))
+        .sum();
+    Ok(RecordMessageReply {
+        session: session_of(&event.header)?,
+        message: said.id,
+        tokens: said.tokens.into(),
+        entities: said.mentions.iter().map(mentioned).collect(),
+        quoted_bytes: (quoted > 0).then_some(quoted),
+        position: event.position(),
+        durable: outcome.durable,
+        project: event.header.project.clone(),
+        warnings,
+    })
+}

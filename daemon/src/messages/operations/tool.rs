@@ -1,0 +1,132 @@
+//! `record_tool`.
+
+use std::sync::Arc;
+
+use lore::protocol::messages::{RecordToolArgs, RecordToolReply, ToolStatus};
+use serde_json::Value;
+
+use super::record::check_tool;
+use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::entities::{self, Knowing};
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::messages::command::RecordTool as Record;
+use crate::messages::event::{Executed, ToolRecorded, decode_tool};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::{self, Choice, Wish, session_of};
+use crate::state::State;
+use crate::steps::Text;
+
+/// `record_tool`.
+pub struct RecordTool;
+
+impl Op for RecordTool {
+    type Args = RecordToolArgs;
+    type Reply = RecordToolReply;
+    const NAME: &'static str = "record_tool";
+    const TITLE: &'static str = "Record a tool at work";
+    const SENTENCE: &'static str = "Records that a tool starts, runs, has completed or failed, for \
+        a session's tool history; results that later calls use are recorded with `record_step`.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RecordToolArgs,
+    ) -> Result<RecordToolReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        check(&args)?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let is_large =
+            args.result.as_ref().map_or(0, |body| body.as_str().len()) > PREPARE_INLINE_BYTES_MAX;
+        let state = State::live(&cx, None).await?;
+        let (shared, acting) = (Arc::clone(&cx), caller.clone());
+        let prepare = move || prepare(&shared, &state, &acting, wish, args);
+        let command = if is_large {
+            blocking(prepare).await?
+        } else {
+            prepare()?
+        };
+        let bytes = command.body.as_ref().map_or(0, |body| body.bytes.len());
+        let outcome = cx.write(&caller, claim, bytes, command).await?;
+        let header = &outcome.event.header;
+        let (executed, _) = decode_tool(&outcome.event)?;
+        Ok(RecordToolReply {
+            session: session_of(header)?,
+            execution: executed.id,
+            status: executed.status.into(),
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+fn check(args: &RecordToolArgs) -> Result<(), Refusal> {
+    check_tool(&args.tool)?;
+    if let Some(execution) = &args.execution {
+        lore::protocol::SessionId::new(execution.as_str()).map_err(|error| {
+            Refusal::invalid(error.to_string().replace("session id", "execution's id"))
+        })?;
+    }
+    let long = |text: &str| text.len() > TEXT_BYTES_MAX;
+    let result = args.result.as_ref().map(|body| body.as_str());
+    if result.is_some_and(long) || args.error.as_deref().is_some_and(long) {
+        return Err(Refusal::invalid(format!(
+            "`result` and `error` have at most {TEXT_BYTES_MAX} bytes each"
+        ))
+        .hint("Record what is longer with `record_step`."));
+    }
+    Ok(())
+}
+
+fn prepare(
+    cx: &Context,
+    state: &State,
+    caller: &Caller,
+    wish: Wish,
+    args: RecordToolArgs,
+) -> Result<Record, Refusal> {
+    let clock = cx.engine.clock();
+    let lines = match wish.find(state, &caller.actor, clock.now()) {
+        Ok(session) => sessions::lineage(state, &session)?,
+        Err(_) => Vec::new(),
+    };
+    let results: Vec<&str> = args.result.iter().map(|body| body.as_str()).collect();
+    let knowing = Knowing::of(cx, state, &lines, wish.project.as_deref())?;
+    let recognition = entities::recognised(&knowing, "", &results);
+    let status = args.status.unwrap_or(match args.error {
+        Some(_) => ToolStatus::Error,
+        None => ToolStatus::Completed,
+    });
+    let mut blobs = Vec::new();
+    let mut keep = |text: Option<String>| {
+        let kept = text.map(|text| Text::keep(&cx.blobs, text, &mut blobs));
+        kept.transpose()
+    };
+    let event = ToolRecorded {
+        tool: args.tool,
+        parameters: keep(args.parameters.map(|map| Value::from(map).to_string()))?,
+        result: keep(args.result.map(|body| body.0))?,
+        error: keep(args.error)?,
+    };
+    let goes_on = args.execution.is_some();
+    let executed = Executed {
+        id: args
+            .execution
+            .unwrap_or_else(|| sessions::fresh_id('t', clock)),
+        status: status.into(),
+        rules: recognition.rules,
+        mentions: recognition.mentions,
+        blobs: Vec::new(),
+    };
+    Ok(Record {
+        choice: Choice::prepare(wish, clock),
+        executed,
+        goes_on,
+        body: Some(Body::new(codec::encode(&event), clock.random())),
+        blobs,
+    })
+}

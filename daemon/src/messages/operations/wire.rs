@@ -1,0 +1,87 @@
+//! Messages as they go over the wire.
+
+use lore::protocol::Body;
+use lore::protocol::messages::{self as wire, Mentioned, Message};
+
+use crate::clock::format_time;
+use crate::entities::{How, Mention};
+use crate::messages::event::{Kind, Sender, Status, ToolUse};
+use crate::messages::read::Told;
+use crate::steps::Text;
+use crate::store::{Blobs, Error};
+
+/// Declares that two closed lists of names are the same.
+macro_rules! same {
+    ($ours:ident = $theirs:ident { $($name:ident)* }) => {
+        impl From<wire::$theirs> for $ours {
+            fn from(name: wire::$theirs) -> Self {
+                match name { $(wire::$theirs::$name => Self::$name,)* }
+            }
+        }
+
+        impl From<$ours> for wire::$theirs {
+            fn from(name: $ours) -> Self {
+                match name { $($ours::$name => Self::$name,)* }
+            }
+        }
+    };
+}
+
+same!(Sender = Sender { User Assistant System Tool });
+same!(Kind = MessageType { Query Response ToolResult Error });
+same!(Status = ToolStatus { Starting Running Completed Error });
+same!(How = Recognised { Pattern Known Reference Json });
+
+/// A mention.
+#[must_use]
+pub fn mentioned(mention: &Mention) -> Mentioned {
+    Mentioned {
+        kind: mention.kind.clone(),
+        name: mention.name.clone(),
+        key: mention.key.clone(),
+        how: mention.how.into(),
+    }
+}
+
+/// A message; of a content longer than `bytes_max` its beginning.
+///
+/// # Errors
+/// [`Error`] when a blob cannot be read.
+pub fn message(told: Told, blobs: &Blobs, bytes_max: Option<usize>) -> Result<Message, Error> {
+    let Told { header, said, body } = told;
+    let mut content = body.content.read(blobs)?;
+    let bytes = shorten(&mut content, bytes_max);
+    let tool = |one: ToolUse| -> Result<wire::ToolUse, Error> {
+        let mut result = one.result.map(|text: Text| text.read(blobs)).transpose()?;
+        if let Some(result) = &mut result {
+            shorten(result, bytes_max);
+        }
+        Ok(wire::ToolUse {
+            name: one.name,
+            status: one.status.map(Into::into),
+            result: result.map(Body),
+        })
+    };
+    Ok(Message {
+        message: said.id,
+        position: header.position,
+        sender: said.sender.into(),
+        kind: said.kind.into(),
+        content,
+        bytes,
+        tools: body.tools.into_iter().map(tool).collect::<Result<_, _>>()?,
+        tokens: said.tokens.into(),
+        entities: said.mentions.iter().map(mentioned).collect(),
+        pack: body.pack,
+        at: format_time(header.happened_at()),
+        agent: header.author().to_owned(),
+    })
+}
+
+/// Cuts a text that is too long, at a character; its whole length then.
+fn shorten(text: &mut String, bytes_max: Option<usize>) -> Option<u64> {
+    let max = bytes_max.filter(|max| text.len() > *max)?;
+    let whole = text.len() as u64;
+    text.truncate(text.floor_char_boundary(max));
+    Some(whole)
+}

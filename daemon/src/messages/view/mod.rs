@@ -1,0 +1,351 @@
+//! Which messages a session has, and which tools were at work for it.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `m` session 0 position (u64) | [`MessageRow`] |
+//! | `i` session 0 id | position (u64) and record (u64) of a message |
+//! | `x` session 0 id 0 position (u64) | record (u64) of an event that says how far an execution is |
+//! | `u` session 0 position (u64) | [`Use`]: a step, an execution that began, or a message with tools |
+//! | `k` session | [`Totals`] |
+//!
+//! All numbers are big-endian.
+
+mod read;
+
+use std::ops::ControlFlow;
+
+use crate::log::{Position, RecordKey, Stamped};
+use crate::messages::event::{Executed, Kind, MessageFact, Said, Sender};
+use crate::sessions::{Line, lineage};
+use crate::store::{Error, Rows, RowsMut, Space, remove_all};
+
+pub use read::{by_id, execution, newest, oldest, uses};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("messages.1");
+
+/// A message as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRow {
+    /// Where its event is.
+    pub position: Position,
+    /// In which record.
+    pub record: RecordKey,
+    /// Who said it.
+    pub sender: Sender,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether tools were used to make it.
+    pub has_tools: bool,
+    /// Whether it mentions entities.
+    pub has_entities: bool,
+    /// Tokens of its content.
+    pub tokens: u32,
+    /// Its id.
+    pub id: String,
+}
+
+/// What a use of a tool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// A recorded step.
+    Step,
+    /// An execution of its own; its latest event is found by its id.
+    Execution,
+    /// The tools of a message.
+    Message,
+}
+
+/// A use of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Where its event is.
+    pub position: Position,
+    /// In which record.
+    pub record: RecordKey,
+    /// What it is.
+    pub done: Done,
+}
+
+/// What a session's messages come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Messages.
+    pub messages: u64,
+    /// Uses of tools: steps, executions, tools of messages.
+    pub uses: u64,
+    /// Tokens by sender: user, assistant, system, tool.
+    pub tokens: [u64; 4],
+}
+
+impl Totals {
+    /// Tokens of all senders.
+    #[must_use]
+    pub fn tokens_total(&self) -> u64 {
+        self.tokens.iter().sum()
+    }
+}
+
+fn key(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(session.len() + rest.len() + 2);
+    key.push(tag);
+    key.extend(session.as_bytes());
+    key.push(0);
+    key.extend(rest);
+    key
+}
+
+fn damaged(key: &[u8]) -> Error {
+    Error::corrupt(SPACE.name(), key, "not a row of this view")
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*bytes.first_chunk::<8>()?))
+}
+
+impl MessageRow {
+    fn encode(&self) -> Vec<u8> {
+        let mut value = Vec::with_capacity(16 + self.id.len());
+        value.extend(self.record.to_bytes());
+        value.extend([
+            self.sender as u8,
+            self.kind as u8,
+            u8::from(self.has_tools),
+            u8::from(self.has_entities),
+        ]);
+        value.extend(self.tokens.to_be_bytes());
+        value.extend(self.id.as_bytes());
+        value
+    }
+
+    fn decode(key: &[u8], value: &[u8]) -> Result<Self, Error> {
+        let parse = || {
+            let (record, rest) = value.split_first_chunk::<8>()?;
+            let ([sender, kind, tools, entities], rest) = rest.split_first_chunk::<4>()?;
+            let (tokens, id) = rest.split_first_chunk::<4>()?;
+            Some(Self {
+                position: position_of(key)?,
+                record: RecordKey(Position(u64::from_be_bytes(*record))),
+                sender: Sender::of_number(*sender)?,
+                kind: Kind::of_number(*kind)?,
+                has_tools: *tools != 0,
+                has_entities: *entities != 0,
+                tokens: u32::from_be_bytes(*tokens),
+                id: String::from_utf8(id.to_vec()).ok()?,
+            })
+        };
+        parse().ok_or_else(|| damaged(key))
+    }
+}
+
+fn position_of(key: &[u8]) -> Option<Position> {
+    Some(Position(u64::from_be_bytes(*key.last_chunk::<8>()?)))
+}
+
+impl Use {
+    fn decode(key: &[u8], value: &[u8]) -> Result<Self, Error> {
+        let parse = || {
+            let (record, done) = value.split_first_chunk::<8>()?;
+            Some(Self {
+                position: position_of(key)?,
+                record: RecordKey(Position(u64::from_be_bytes(*record))),
+                done: match done {
+                    [0] => Done::Step,
+                    [1] => Done::Execution,
+                    [2] => Done::Message,
+                    _ => return None,
+                },
+            })
+        };
+        parse().ok_or_else(|| damaged(key))
+    }
+}
+
+impl Totals {
+    fn encode(&self) -> Vec<u8> {
+        [self.messages, self.uses]
+            .iter()
+            .chain(&self.tokens)
+            .flat_map(|number| number.to_be_bytes())
+            .collect()
+    }
+
+    fn decode(key: &[u8], value: &[u8]) -> Result<Self, Error> {
+        let mut numbers = value
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|n| u64::from_be_bytes(*n));
+        let mut next = || numbers.next().ok_or_else(|| damaged(key));
+        Ok(Self {
+            messages: next()?,
+            uses: next()?,
+            tokens: [next()?, next()?, next()?, next()?],
+        })
+    }
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: &MessageFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let Some(session) = &event.header.session else {
+        return Ok(());
+    };
+    match fact {
+        MessageFact::Said(said) => say(rows, event, session, said, record),
+        MessageFact::Executed(executed) => execute(rows, event, session, executed, record),
+    }
+}
+
+/// Folds a recorded step: it is a use of a tool.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply_step(rows: &mut dyn RowsMut, event: &Stamped, record: RecordKey) -> Result<(), Error> {
+    match &event.header.session {
+        Some(session) => note_use(rows, event, session, record, Done::Step),
+        None => Ok(()),
+    }
+}
+
+fn say(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    session: &str,
+    said: &Said,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let row = MessageRow {
+        position: event.position(),
+        record,
+        sender: said.sender,
+        kind: said.kind,
+        has_tools: said.tools > 0,
+        has_entities: !said.mentions.is_empty(),
+        tokens: said.tokens,
+        id: said.id.clone(),
+    };
+    let at = event.position().0.to_be_bytes();
+    rows.put(SPACE, &key(b'm', session, &at), &row.encode());
+    put_place(rows, &key(b'i', session, said.id.as_bytes()), event, record);
+    if row.has_tools {
+        note_use(rows, event, session, record, Done::Message)?;
+    }
+    change_totals(rows, session, |totals| {
+        totals.messages += 1;
+        if let Some(tokens) = totals.tokens.get_mut(said.sender as usize) {
+            *tokens += u64::from(said.tokens);
+        }
+    })
+}
+
+fn execute(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    session: &str,
+    executed: &Executed,
+    record: RecordKey,
+) -> Result<(), Error> {
+    // A fork may go on with what its parent began: that is no other use.
+    let lines = lineage(rows, session)?;
+    if self::execution(rows, &lines, &executed.id)?.is_none() {
+        note_use(rows, event, session, record, Done::Execution)?;
+    }
+    let mut of_id = read::execution_prefix(session, &executed.id);
+    of_id.extend(event.position().0.to_be_bytes());
+    rows.put(SPACE, &of_id, &record.to_bytes());
+    Ok(())
+}
+
+fn put_place(rows: &mut dyn RowsMut, key: &[u8], event: &Stamped, record: RecordKey) {
+    let mut value = event.position().0.to_be_bytes().to_vec();
+    value.extend(record.to_bytes());
+    rows.put(SPACE, key, &value);
+}
+
+fn note_use(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    session: &str,
+    record: RecordKey,
+    done: Done,
+) -> Result<(), Error> {
+    let at = event.position().0.to_be_bytes();
+    let mut value = record.to_bytes().to_vec();
+    value.push(match done {
+        Done::Step => 0,
+        Done::Execution => 1,
+        Done::Message => 2,
+    });
+    rows.put(SPACE, &key(b'u', session, &at), &value);
+    change_totals(rows, session, |totals| totals.uses += 1)
+}
+
+fn change_totals(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    change: impl FnOnce(&mut Totals),
+) -> Result<(), Error> {
+    let key = totals_key(session);
+    let mut totals = totals_at(rows, &key)?;
+    change(&mut totals);
+    rows.put(SPACE, &key, &totals.encode());
+    Ok(())
+}
+
+/// Removes all rows of a session.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    for tag in *b"mixu" {
+        let prefix = key(tag, session, &[]);
+        remove_all(rows, SPACE, &prefix)?;
+    }
+    rows.remove(SPACE, &totals_key(session));
+    Ok(())
+}
+
+fn totals_key(session: &str) -> Vec<u8> {
+    let mut key = vec![b'k'];
+    key.extend(session.as_bytes());
+    key
+}
+
+fn totals_at(rows: &dyn Rows, key: &[u8]) -> Result<Totals, Error> {
+    match rows.get(SPACE, key)? {
+        None => Ok(Totals::default()),
+        Some(value) => Totals::decode(key, &value),
+    }
+}
+
+/// What a session's messages come to; a fork's with those that it shares, which are counted one by
+/// one.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn totals(rows: &dyn Rows, lines: &[Line]) -> Result<Totals, Error> {
+    let Some((own, shared)) = lines.split_first() else {
+        return Ok(Totals::default());
+    };
+    let mut totals = totals_at(rows, &totals_key(&own.session))?;
+    newest(rows, shared, None, &mut |row| {
+        totals.messages += 1;
+        if let Some(tokens) = totals.tokens.get_mut(row.sender as usize) {
+            *tokens += u64::from(row.tokens);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    uses(rows, shared, None, &mut |_| {
+        totals.uses += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(totals)
+}

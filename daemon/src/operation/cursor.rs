@@ -1,0 +1,300 @@
+//! Where a long list goes on: a text that callers give back as it came.
+//!
+//! A cursor holds no snapshot and nothing of a caller's: just the place behind the last entry. It is
+//! the letter of its list, the first eight digits of the store's id, a position, and, for lists that
+//! are not in the order of the log, the key of a row: `m-1a2b3c4d-5f`, `e-1a2b3c4d-5f-6e616d65`, all
+//! numbers in hexadecimal digits.
+
+use lore::protocol::Position;
+
+use crate::error::Refusal;
+use crate::store::StoreId;
+
+/// The longest key in a cursor, in bytes.
+pub const KEY_BYTES_MAX: usize = 1024;
+/// How much of a cursor that is none is shown, in characters.
+const SHOWN_CHARS_MAX: usize = 40;
+
+/// The lists that are given page by page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Sessions.
+    Sessions,
+    /// Messages of a session.
+    Messages,
+    /// Entities.
+    Entities,
+    /// Packs and what they rest on.
+    Why,
+    /// A session that is exported.
+    Export,
+    /// Named cursors.
+    Cursors,
+}
+
+impl List {
+    /// Every list there is.
+    pub const ALL: [Self; 6] = [
+        Self::Sessions,
+        Self::Messages,
+        Self::Entities,
+        Self::Why,
+        Self::Export,
+        Self::Cursors,
+    ];
+
+    /// What its cursors begin with; each list has its own, for ever.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Sessions => 's',
+            Self::Messages => 'm',
+            Self::Entities => 'e',
+            Self::Why => 'w',
+            Self::Export => 'x',
+            Self::Cursors => 'c',
+        }
+    }
+
+    /// The operation that gives it.
+    #[must_use]
+    pub const fn operation(self) -> &'static str {
+        match self {
+            Self::Sessions => "list_sessions",
+            Self::Messages => "list_messages",
+            Self::Entities => "list_entities",
+            Self::Why => "why",
+            Self::Export => "export_session",
+            Self::Cursors => "list_cursors",
+        }
+    }
+}
+
+/// A place in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Behind this position the list goes on; or, when there is a key, the position of the state that
+    /// the page was read from. The log has reached it in any case.
+    pub position: Position,
+    /// Behind the row of this key the list goes on; empty for a list in the order of the log.
+    pub key: Vec<u8>,
+}
+
+impl Cursor {
+    /// A place in a list that is in the order of the log.
+    #[must_use]
+    pub const fn behind(position: Position) -> Self {
+        let key = Vec::new();
+        Self { position, key }
+    }
+
+    /// A place in a list that has another order, of at most [`KEY_BYTES_MAX`] bytes.
+    #[must_use]
+    pub fn behind_row(key: &[u8], read_at: Position) -> Self {
+        Self {
+            position: read_at,
+            key: key.to_vec(),
+        }
+    }
+
+    /// The text that a caller gets.
+    #[must_use]
+    pub fn text(&self, list: List, store: StoreId) -> String {
+        let (letter, store) = (list.letter(), short(store));
+        let mut text = format!("{letter}-{store}-{:x}", self.position.0);
+        if !self.key.is_empty() {
+            text.push('-');
+            text.extend(self.key.iter().map(|byte| format!("{byte:02x}")));
+        }
+        text
+    }
+
+    /// Reads what a caller gave as the argument `argument`; `tail` is the newest position that can be
+    /// read.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a text that is no cursor, or one of another list, of another store, or of
+    /// a position that the log has not reached.
+    pub fn read(
+        text: &str,
+        argument: &str,
+        list: List,
+        store: StoreId,
+        tail: Position,
+    ) -> Result<Self, Refusal> {
+        let wanted = list.operation();
+        let Some((of, of_store, cursor)) = parse(text) else {
+            let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+            return Err(refused(
+                format!("`{argument}` is no cursor of {wanted}: {shown:?}"),
+                wanted,
+            ));
+        };
+        if of != list {
+            let other = of.operation();
+            let message = format!("`{argument}` is a cursor of {other}, not of {wanted}");
+            return Err(refused(message, wanted));
+        }
+        if of_store != short(store) {
+            return Err(refused(
+                format!("`{argument}` is a cursor of another store: {of_store}, not {store}"),
+                wanted,
+            ));
+        }
+        if cursor.position > tail {
+            return Err(refused(
+                format!(
+                    "`{argument}` is a cursor of position {}, which the log has not reached; it is at \
+                     {tail}",
+                    cursor.position
+                ),
+                wanted,
+            ));
+        }
+        Ok(cursor)
+    }
+}
+
+/// The first eight digits of a store's id.
+fn short(store: StoreId) -> String {
+    store.to_string().chars().take(8).collect()
+}
+
+fn parse(text: &str) -> Option<(List, &str, Cursor)> {
+    let mut parts = text.split('-');
+    let letter = parts.next()?;
+    let list = List::ALL
+        .into_iter()
+        .find(|list| letter.chars().eq([list.letter()]))?;
+    let store = parts.next().filter(|store| store.len() == 8)?;
+    is_hex(store).then_some(())?;
+    let position = parts.next().filter(|position| is_hex(position))?;
+    let position = Position(u64::from_str_radix(position, 16).ok()?);
+    let key = match parts.next() {
+        None => Vec::new(),
+        Some(key) => unhex(key)?,
+    };
+    let is_whole = parts.next().is_none();
+    is_whole.then_some((list, store, Cursor { position, key }))
+}
+
+/// Whether these are digits as they are written here.
+fn is_hex(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    !text.is_empty() && text.bytes().all(is_digit)
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !is_hex(text) || !text.len().is_multiple_of(2) || text.len() > 2 * KEY_BYTES_MAX {
+        return None;
+    }
+    let pairs = (0..text.len()).step_by(2);
+    pairs
+        .map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok())
+        .collect()
+}
+
+fn refused(message: String, operation: &str) -> Refusal {
+    Refusal::invalid(message).hint(format!(
+        "Give the `next` of the last reply of {operation}, unchanged, or none for the first page."
+    ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const STORE: StoreId = StoreId([0x1a; 16]);
+
+    fn read(text: &str, list: List, tail: u64) -> Result<Cursor, Refusal> {
+        Cursor::read(text, "next", list, STORE, Position(tail))
+    }
+
+    /// A cursor is read where and while it means something; anywhere else it is refused by name.
+    #[test]
+    fn a_cursor_is_of_one_list_and_one_store() {
+        let text = Cursor::behind(Position(95)).text(List::Messages, STORE);
+        assert_eq!(text, "m-1a1a1a1a-5f");
+        let said = |list, store: StoreId, tail| {
+            let refusal = Cursor::read(&text, "next", list, store, Position(tail)).unwrap_err();
+            assert!(refusal.hint.unwrap().contains(list.operation()));
+            refusal.message
+        };
+        let cursor = read(&text, List::Messages, 95).unwrap();
+        assert_eq!(cursor, Cursor::behind(Position(95)));
+        assert_eq!(
+            said(List::Entities, STORE, 95),
+            "`next` is a cursor of list_messages, not of list_entities"
+        );
+        let other = StoreId([0x2b; 16]);
+        assert!(said(List::Messages, other, 95).contains("of another store: 1a1a1a1a"));
+        let future = said(List::Messages, STORE, 94);
+        assert!(future.contains("95") && future.ends_with("it is at 94"));
+    }
+
+    /// What is no cursor is refused, however near it comes to one.
+    #[test]
+    fn texts_that_are_none_are_refused() {
+        let key = "00".repeat(KEY_BYTES_MAX + 1);
+        for text in [
+            "",
+            "m",
+            "12",
+            "m-1a1a1a1a",
+            "m-1a1a1a1a-",
+            "m-1a1a1a1a-+1",
+            "m-1a1a1a1a-1F",
+            "m-1a1a1a1-1",
+            "m-1a1a1a1g-1",
+            "M-1a1a1a1a-1",
+            "mm-1a1a1a1a-1",
+            "m-1a1a1a1a-1-",
+            "m-1a1a1a1a-1-0",
+            "m-1a1a1a1a-1-00-",
+            "m-1a1a1a1a-10000000000000000",
+            "m-ä1a1a1a-1",
+            &format!("m-1a1a1a1a-1-{key}"),
+        ] {
+            let refusal = read(text, List::Messages, u64::MAX).unwrap_err();
+            assert!(
+                refusal
+                    .message
+                    .starts_with("`next` is no cursor of list_messages"),
+                "{text}: {refusal}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_list_has_a_letter_of_its_own() {
+        for (at, list) in List::ALL.into_iter().enumerate() {
+            for other in List::ALL.into_iter().skip(at + 1) {
+                assert_ne!(list.letter(), other.letter());
+                assert_ne!(list.operation(), other.operation());
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever row it stands behind, a cursor comes back as it went.
+        #[test]
+        fn cursors_come_back(
+            position: u64,
+            key in proptest::collection::vec(any::<u8>(), 0..80),
+            list in proptest::sample::select(List::ALL.to_vec()),
+        ) {
+            let cursor = Cursor::behind_row(&key, Position(position));
+            let text = cursor.text(list, STORE);
+            prop_assert_eq!(read(&text, list, u64::MAX).unwrap(), cursor);
+        }
+
+        /// Arbitrary text is a cursor or refused.
+        #[test]
+        fn arbitrary_texts_do_not_panic(text in ".*", tail: u64) {
+            let _ = read(&text, List::Sessions, tail);
+        }
+    }
+}

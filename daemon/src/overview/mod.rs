@@ -1,0 +1,18 @@
+//! A session as a whole, over all rooms: what it is, what it shares, what has changed in it, how it is
+//! taken to another store.
+
+pub mod operations;
+pub mod resource;
+mod transfer;
+
+use crate::error::Refusal;
+
+pub use transfer::schema as export_schema;
+
+/// Reads an exported session as an import does, and tells how many events it has.
+///
+/// # Errors
+/// `INVALID_INPUT` that names the lines that are broken.
+pub fn check_import(content: &str) -> Result<usize, Refusal> {
+    transfer::read(content).map(|imported| imported.events.len())
+}

@@ -1,0 +1,177 @@
+//! `import_session`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use lore::protocol::sessions::{ImportSessionArgs, ImportSessionReply};
+use lore::protocol::{Position, SessionId};
+
+use crate::checkpoints;
+use crate::engine::KeyClaim;
+use crate::error::{Code, Refusal};
+use crate::log::Hash;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::overview::transfer::{
+    ImportSession as Import, Imported, Ready, Renamed, Workshop, read,
+};
+use crate::sessions;
+
+/// `import_session`.
+pub struct ImportSession;
+
+impl Op for ImportSession {
+    type Args = ImportSessionArgs;
+    type Reply = ImportSessionReply;
+    const NAME: &'static str = "import_session";
+    const TITLE: &'static str = "Import a session";
+    const SENTENCE: &'static str = "Records a session that `export_session` or another program wrote \
+        as JSON lines: all of it, in one commit, with its times and authors, or nothing, saying which \
+        line is broken.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        mut args: ImportSessionArgs,
+    ) -> Result<ImportSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let content = std::mem::take(&mut args.content);
+        let is_dry = args.dry_run == Some(true);
+        let (imported, hash) = blocking(move || {
+            let imported = read(&content)?;
+            Ok((imported, Hash::of(content.as_bytes())))
+        })
+        .await?;
+        let large = [("content", hash)];
+        let claim = caller.claim_beside(Self::NAME, &args, &large, args.key.as_deref())?;
+        let importing = Importing::of(&args, imported)?;
+        if is_dry {
+            return importing.try_out(&cx).await;
+        }
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return Ok(importing
+                .told
+                .reply(outcome.event.position(), outcome.durable));
+        }
+        importing.run(&cx, &caller, claim).await
+    }
+}
+
+/// An import on its way.
+struct Importing {
+    imported: Imported,
+    told: Told,
+}
+
+/// What the reply says of it.
+struct Told {
+    session: SessionId,
+    project: Option<String>,
+    kinds: BTreeMap<String, u64>,
+    warnings: Vec<String>,
+}
+
+impl Importing {
+    fn of(args: &ImportSessionArgs, imported: Imported) -> Result<Self, Refusal> {
+        let header = &imported.header;
+        let session = match &args.session {
+            Some(session) => session.clone(),
+            None => SessionId::new(header.session.as_str())
+                .map_err(|error| Refusal::invalid(error.to_string()))?,
+        };
+        sessions::operations::check_texts([("project", args.project.as_ref())])?;
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+        for event in &imported.events {
+            *kinds.entry(event.payload.kind().to_owned()).or_default() += 1;
+        }
+        let told = Told {
+            session,
+            project: args.project.clone().or_else(|| header.project.clone()),
+            kinds,
+            warnings: Vec::new(),
+        };
+        Ok(Self { imported, told })
+    }
+
+    /// Tells what an import would come to.
+    async fn try_out(self, cx: &Context) -> Result<ImportSessionReply, Refusal> {
+        let published = cx.read(None).await?;
+        self.check_free(&published.snapshot)?;
+        let reply = self
+            .told
+            .reply(published.tail.position, cx.engine.is_durable());
+        Ok(ImportSessionReply {
+            dry_run: true,
+            ..reply
+        })
+    }
+
+    /// Refuses early what the decision would refuse, so that nothing large is written in vain.
+    fn check_free(&self, rows: &dyn crate::store::Rows) -> Result<(), Refusal> {
+        let session = self.told.session.as_str();
+        if sessions::exists(rows, session)? {
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("there is already a session `{session}`"),
+            )
+            .hint("Give another id as `session`; nothing was imported."));
+        }
+        Ok(())
+    }
+
+    async fn run(
+        self,
+        cx: &Arc<Context>,
+        caller: &Caller,
+        claim: Option<KeyClaim>,
+    ) -> Result<ImportSessionReply, Refusal> {
+        let published = cx.read(None).await?;
+        self.check_free(&published.snapshot)?;
+        drop(published);
+        let Self { imported, mut told } = self;
+        let shared = Arc::clone(cx);
+        let ready = blocking(move || ready(&shared, imported)).await?;
+        let renamed = Renamed::default();
+        let bytes = ready.bytes();
+        let command = Import {
+            session: told.session.as_str().to_owned(),
+            project: told.project.clone(),
+            ready,
+            renamed: Arc::clone(&renamed),
+            keeping: checkpoints::Keeping::default(),
+        };
+        let outcome = cx.write(caller, claim, bytes, command).await?;
+        let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        told.warnings = renamed
+            .iter()
+            .map(|(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken"))
+            .collect();
+        Ok(told.reply(outcome.event.position(), outcome.durable))
+    }
+}
+
+fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> {
+    let room = checkpoints::Room::of(cx)?;
+    let workshop = Workshop {
+        blobs: &cx.blobs,
+        clock: cx.engine.clock(),
+        tokens: &room.tokens,
+        limits: &room.limits,
+    };
+    workshop.ready(imported)
+}
+
+impl Told {
+    fn reply(self, position: Position, durable: bool) -> ImportSessionReply {
+        ImportSessionReply {
+            session: self.session,
+            events: self.kinds.values().sum(),
+            kinds: self.kinds,
+            dry_run: false,
+            position,
+            durable,
+            project: self.project,
+            warnings: self.warnings,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The lines of the operation table that are about a session as a whole.
+
+mod diff;
+mod export;
+mod fork;
+mod get;
+mod import;
+mod metrics;
+
+pub(super) use get::overview;
+
+use crate::operation::Operation;
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<get::GetSession>(),
+    Operation::of::<fork::ForkSession>(),
+    Operation::of::<diff::DiffSession>(),
+    Operation::of::<export::ExportSession>(),
+    Operation::of::<import::ImportSession>(),
+    Operation::of::<metrics::Metrics>(),
+];

@@ -1,0 +1,114 @@
+//! `lore://session/{id}`: sessions by their address.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::SessionId;
+
+use super::operations::overview;
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::log::Stamped;
+use crate::operation::{Caller, Context, blocking};
+use crate::reading::Reading;
+use crate::resource::{Entry, Page, Resource, Touched};
+use crate::sessions::{self, Room, Within};
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// Sessions that are listed: the newest that are in use.
+const LISTED_MAX: usize = 50;
+/// Sessions looked at for that.
+const LOOKED_AT_MAX: usize = 2000;
+
+/// A session as a whole.
+pub struct Session;
+
+impl Resource for Session {
+    const TEMPLATE: &'static str = "lore://session/{id}";
+    const NAME: &'static str = "session";
+    const TITLE: &'static str = "Session";
+    const SENTENCE: &'static str = "What a session is, as `get_session` tells it: state, topic, \
+        entities, the last tools and their results; as a JSON object.";
+    const MIME: &'static str = "application/json";
+
+    /// The newest that are in use, in the caller's project if it has one.
+    async fn list(
+        cx: Arc<Context>,
+        caller: Caller,
+        _cursor: Option<String>,
+    ) -> Result<Page, Refusal> {
+        let state = State::live(&cx, None).await?;
+        blocking(move || {
+            let project = caller.project.as_deref();
+            let (room, now) = (Room::of(&cx), cx.engine.clock().now());
+            let mut page = Page::default();
+            let mut looked_at = 0;
+            let within = project.map_or(Within::All, Within::Project);
+            sessions::newest(&state, within, None, &mut |session, _| {
+                looked_at += 1;
+                if let Some(row) = sessions::get(&state, session)?
+                    && !room.is_past(&row, now)
+                {
+                    let details = sessions::details(&state, session)?;
+                    let at = format_time(row.last_activity);
+                    page.entries.push(Entry {
+                        id: session.to_owned(),
+                        title: details.title,
+                        description: Some(match details.topic {
+                            Some(topic) => format!("{topic}; last active {at}"),
+                            None => format!("last active {at}"),
+                        }),
+                        bytes: None,
+                    });
+                }
+                let is_enough = page.entries.len() == LISTED_MAX || looked_at == LOOKED_AT_MAX;
+                Ok(if is_enough {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            Ok(page)
+        })
+        .await
+    }
+
+    async fn read(cx: Arc<Context>, caller: Caller, id: String) -> Result<String, Refusal> {
+        let session = session_id(id)?;
+        let reading = Reading {
+            session: Some(session),
+            as_of: None,
+            at_least: None,
+            agent: None,
+        };
+        let read = reading.open(cx, caller).await?;
+        blocking(move || {
+            serde_json::to_string(&overview(&read)?).map_err(|error| {
+                Refusal::new(
+                    Code::Internal,
+                    format!("the session does not encode: {error}"),
+                )
+            })
+        })
+        .await
+    }
+
+    fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        sessions::find(rows, session_id(id)?.as_str()).map(drop)
+    }
+
+    /// Whatever happens in a session changes what it is as a whole.
+    fn touched(event: &Stamped) -> Result<Touched, Error> {
+        let header = &event.header;
+        let touched = header.session.as_ref().map(|session| {
+            let is_listed_anew = sessions::changes_lists(&header.kind);
+            Touched::one(session, is_listed_anew)
+        });
+        Ok(touched.unwrap_or_default())
+    }
+}
+
+fn session_id(id: impl Into<String>) -> Result<SessionId, Refusal> {
+    SessionId::new(id).map_err(|error| Refusal::invalid(format!("this is no address: {error}")))
+}

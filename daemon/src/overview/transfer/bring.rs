@@ -1,0 +1,385 @@
+//! A session from elsewhere made ready to be recorded: blobs, packing, encoding and hashing, all that
+//! needs no decision.
+
+use super::command::{Next, Ready, new};
+use super::hex;
+use super::lines::Payload;
+use super::payloads::{
+    Created, Found, Mention, Message, Pruned, Related, Resolved, Source, Step, Tool, ToolUse,
+    Updated,
+};
+use super::read::{Event, Imported};
+use crate::canonical::Canonical;
+use crate::checkpoints::{Bringing, CheckpointKey, Limits};
+use crate::clock::{Clock, parse_time};
+use crate::entities::{
+    self, EntitiesFound, EntitiesRelated, EntityData, EntityRef, EntityResolved,
+};
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::messages::{self, Executed, MessageRecorded, Said, ToolRecorded};
+use crate::packs::{ContextPruned, ContextUnpruned, Item};
+use crate::sessions::{SessionBegun, SessionClosed, SessionCreated, SessionUpdated};
+use crate::steps::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text};
+use crate::store::{BlobRef, Blobs, Error};
+use crate::tokens::Tokens;
+
+/// What is needed to make events ready.
+pub struct Workshop<'w> {
+    /// Where large texts go.
+    pub blobs: &'w Blobs,
+    /// Salts, and ids for checkpoints whose own are taken.
+    pub clock: &'w Clock,
+    /// Counts the tokens of messages that do not tell them.
+    pub tokens: &'w Tokens,
+    /// What may be kept of checkpoints.
+    pub limits: &'w Limits,
+}
+
+impl Workshop<'_> {
+    /// Makes a session ready.
+    ///
+    /// # Errors
+    /// When a blob cannot be written.
+    pub fn ready(&self, imported: Imported) -> Result<Ready, Refusal> {
+        let mut making = Making {
+            shop: self,
+            bringing: Bringing::new(self.blobs, self.clock, self.limits),
+            ready: Ready::default(),
+        };
+        for event in imported.events {
+            making.add(event)?;
+        }
+        let mut ready = making.ready;
+        ready.brought = making.bringing.done();
+        Ok(ready)
+    }
+}
+
+/// Events on their way to being ready.
+struct Making<'m> {
+    shop: &'m Workshop<'m>,
+    bringing: Bringing<'m>,
+    ready: Ready,
+}
+
+impl Making<'_> {
+    fn add(&mut self, event: Event) -> Result<(), Refusal> {
+        let Event {
+            origin,
+            payload,
+            context,
+        } = event;
+        let (kind, fact, body) = match payload {
+            Payload::SessionCreated(created) => begun(*created),
+            Payload::SessionUpdated(updated) => set(*updated),
+            Payload::SessionClosed(closed) => {
+                let reason = closed.reason;
+                (
+                    SessionClosed::KIND,
+                    empty(),
+                    codec::encode(&SessionClosed { reason }),
+                )
+            }
+            Payload::MessageRecorded(message) => self.message(*message)?,
+            Payload::ToolRecorded(tool) => self.tool(*tool)?,
+            Payload::StepRecorded(step) => self.step(*step)?,
+            Payload::ExtractorRegistered(extractor) => {
+                let registered = ExtractorRegistered {
+                    name: extractor.name,
+                    pattern: extractor.pattern,
+                    group: extractor.group,
+                    fields: extractor.fields,
+                };
+                (
+                    ExtractorRegistered::KIND,
+                    empty(),
+                    codec::encode(&registered),
+                )
+            }
+            Payload::FieldMappingRegistered(mapping) => {
+                let registered = FieldMappingRegistered {
+                    field: mapping.field,
+                    aliases: mapping.aliases,
+                };
+                (
+                    FieldMappingRegistered::KIND,
+                    empty(),
+                    codec::encode(&registered),
+                )
+            }
+            Payload::EntitiesFound(found) => found_in(*found),
+            Payload::EntitiesRelated(related) => related_by_hand(*related),
+            Payload::EntityResolved(one) => resolved(*one),
+            Payload::ContextPruned(one) => pruned(*one),
+            Payload::ContextUnpruned(one) => {
+                let fact = ContextUnpruned {
+                    tokens_before: one.tokens_before,
+                    tokens_after: one.tokens_after,
+                };
+                (ContextUnpruned::KIND, codec::encode(&fact), empty())
+            }
+            Payload::CheckpointSaved(one) => {
+                let context = context.unwrap_or_else(Canonical::default);
+                let metadata = one.metadata.map(|metadata| metadata.into_string());
+                let key = |id: &str| CheckpointKey::parse(id);
+                let from = one.forked_from.as_deref().and_then(key);
+                // It was checked to be one.
+                if let Some(checkpoint) = key(&one.checkpoint) {
+                    self.bringing.save(checkpoint, from, &context, metadata)?;
+                    self.ready.events.push(Next::OfCheckpoints(origin));
+                }
+                return Ok(());
+            }
+            Payload::KeyMarked(mark) => {
+                self.bringing.mark(mark.key, mark.unmarked);
+                self.ready.events.push(Next::OfCheckpoints(origin));
+                return Ok(());
+            }
+        };
+        self.ready.bytes += fact.len() + body.len() + 512;
+        let body = Body::new(body, self.shop.clock.random());
+        let event = new(kind, fact, body, origin);
+        self.ready.events.push(Next::Event(event));
+        Ok(())
+    }
+
+    /// A text as an event holds it.
+    fn keep(&mut self, text: String, named: &mut Vec<Hash32>) -> Result<Text, Error> {
+        let text = Text::keep(self.shop.blobs, text, &mut self.ready.blobs)?;
+        named.extend(text.blob().map(|BlobRef { hash, .. }| Hash32::from(hash)));
+        Ok(text)
+    }
+
+    fn keep_some(
+        &mut self,
+        text: Option<String>,
+        named: &mut Vec<Hash32>,
+    ) -> Result<Option<Text>, Error> {
+        text.map(|text| self.keep(text, named)).transpose()
+    }
+
+    fn message(&mut self, message: Message) -> Result<Parts, Refusal> {
+        let tokens = message
+            .tokens
+            .unwrap_or_else(|| self.tokens(&message.content, &message.quoted));
+        let mut blobs = Vec::new();
+        let content = self.keep(message.content, &mut blobs)?;
+        let mut tools = Vec::with_capacity(message.tools.len());
+        for ToolUse {
+            name,
+            status,
+            result,
+        } in message.tools
+        {
+            tools.push(messages::ToolUse {
+                name,
+                status: status.map(Into::into),
+                result: self.keep_some(result, &mut blobs)?,
+            });
+        }
+        let said = Said {
+            id: message.message,
+            sender: message.sender.into(),
+            kind: message.kind.into(),
+            tokens,
+            tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
+            rules: hex::bytes(&message.rules).unwrap_or_default(),
+            known_at: 0,
+            mentions: mentions(message.mentions),
+            blobs,
+        };
+        let recorded = MessageRecorded {
+            content,
+            tools,
+            pack: message.pack,
+            quoted: message.quoted,
+        };
+        Ok((
+            MessageRecorded::KIND,
+            codec::encode(&said),
+            codec::encode(&recorded),
+        ))
+    }
+
+    fn tokens(&self, content: &str, quoted: &[(u32, u32)]) -> u32 {
+        let new = messages::quotes::without(content, quoted);
+        u32::try_from(self.shop.tokens.count(&new)).unwrap_or(u32::MAX)
+    }
+
+    fn tool(&mut self, tool: Tool) -> Result<Parts, Refusal> {
+        let mut blobs = Vec::new();
+        let parameters = tool.parameters.map(|object| object.into_string());
+        let recorded = ToolRecorded {
+            tool: tool.tool,
+            parameters: self.keep_some(parameters, &mut blobs)?,
+            result: self.keep_some(tool.result, &mut blobs)?,
+            error: self.keep_some(tool.error, &mut blobs)?,
+        };
+        let executed = Executed {
+            id: tool.execution,
+            status: tool.status.into(),
+            rules: hex::bytes(&tool.rules).unwrap_or_default(),
+            mentions: mentions(tool.mentions),
+            blobs,
+        };
+        Ok((
+            ToolRecorded::KIND,
+            codec::encode(&executed),
+            codec::encode(&recorded),
+        ))
+    }
+
+    fn step(&mut self, step: Step) -> Result<Parts, Refusal> {
+        let mut blobs = Vec::new();
+        let parameters = step.parameters.map(|object| object.into_string());
+        let recorded = StepRecorded {
+            tool: step.tool,
+            parameters: self.keep_some(parameters, &mut blobs)?,
+            purpose: step.purpose,
+            result: self.keep_some(step.result, &mut blobs)?,
+            error: self.keep_some(step.error, &mut blobs)?,
+        };
+        let numbered = StepNumbered {
+            step: step.step,
+            attempt: step.attempt,
+            success: step.success,
+            blobs,
+        };
+        Ok((
+            StepRecorded::KIND,
+            codec::encode(&numbered),
+            codec::encode(&recorded),
+        ))
+    }
+}
+
+/// Kind, fact and body of an event.
+type Parts = (&'static str, Vec<u8>, Vec<u8>);
+/// The hash of a blob, as facts name it.
+type Hash32 = serde_bytes::ByteArray<32>;
+
+fn empty() -> Vec<u8> {
+    codec::EMPTY.to_vec()
+}
+
+fn begun(created: Created) -> Parts {
+    let body = SessionCreated {
+        title: created.title,
+        user: created.user,
+        topic: created.topic,
+        tags: created.tags,
+        preferences: created.preferences.map(|object| object.into_string()),
+    };
+    let event = SessionCreated::event(
+        String::new(),
+        None,
+        &SessionBegun::default(),
+        body.prepare([0; 16]),
+    );
+    (SessionCreated::KIND, event.fact, event.body.bytes)
+}
+
+fn set(updated: Updated) -> Parts {
+    let body = SessionUpdated {
+        title: updated.title,
+        topic: updated.topic,
+        tags: updated.tags,
+        add_tags: updated.add_tags,
+        remove_tags: updated.remove_tags,
+        preferences: updated.preferences.map(|object| object.into_string()),
+    };
+    (SessionUpdated::KIND, empty(), codec::encode(&body))
+}
+
+fn found_in(found: Found) -> Parts {
+    let one = |one: super::payloads::FoundIn| entities::Found {
+        source: match one.source {
+            Source::Message(message) => entities::Source::Message(message),
+            Source::Step { step, attempt } => entities::Source::Step { step, attempt },
+            Source::Tool(execution) => entities::Source::Tool(execution),
+        },
+        mentions: mentions(one.mentions),
+    };
+    let fact = EntitiesFound {
+        rules: hex::bytes(&found.rules).unwrap_or_default(),
+        found: found.found.into_iter().map(one).collect(),
+    };
+    (EntitiesFound::KIND, codec::encode(&fact), empty())
+}
+
+fn related_by_hand(related: Related) -> Parts {
+    let fact = EntitiesRelated {
+        from: entity(related.from.kind, related.from.key),
+        from_name: related.from.name,
+        relation: related.relation,
+        to: entity(related.to.kind, related.to.key),
+        to_name: related.to.name,
+    };
+    (EntitiesRelated::KIND, codec::encode(&fact), empty())
+}
+
+fn resolved(one: Resolved) -> Parts {
+    let fact = EntityResolved {
+        entity: entity(one.entity.kind, one.entity.key),
+        name: one.entity.name,
+        id: one.id,
+        slug: one.slug,
+        resolver: one.resolver,
+        expires: parse_time(&one.expires).unwrap_or_default(),
+        parents: references(one.parents),
+        around: mentions(one.around),
+    };
+    let data = one.data.map(|data| data.as_str().to_owned());
+    let body = EntityData {
+        data: data.unwrap_or_default(),
+    };
+    (
+        EntityResolved::KIND,
+        codec::encode(&fact),
+        codec::encode(&body),
+    )
+}
+
+fn entity(kind: String, key: String) -> EntityRef {
+    EntityRef { kind, key }
+}
+
+fn references(told: Vec<super::payloads::EntityRef>) -> Vec<EntityRef> {
+    let one = |told: super::payloads::EntityRef| entity(told.kind, told.key);
+    told.into_iter().map(one).collect()
+}
+
+fn pruned(one: Pruned) -> Parts {
+    let tool = |source| match source {
+        Source::Message(message) => Item::Message(message),
+        Source::Step { step, attempt } => Item::Step { step, attempt },
+        Source::Tool(execution) => Item::Tool(execution),
+    };
+    let (messages, tools, entities) = one.went;
+    let fact = ContextPruned {
+        strategy: one.strategy.into(),
+        tokens_before: one.tokens_before,
+        tokens_after: one.tokens_after,
+        messages: one.messages,
+        tools: one.tools.into_iter().map(tool).collect(),
+        entities: references(one.entities),
+        went: [messages, tools, entities],
+    };
+    (ContextPruned::KIND, codec::encode(&fact), empty())
+}
+
+fn mentions(told: Vec<Mention>) -> Vec<entities::Mention> {
+    let one = |told: Mention| entities::Mention {
+        kind: told.kind,
+        key: told.key,
+        name: told.name,
+        how: told.how.into(),
+        span: told.span,
+        id: told.id,
+        slug: told.slug,
+        parents: references(told.parents),
+        nested: told.nested,
+    };
+    told.into_iter().map(one).collect()
+}

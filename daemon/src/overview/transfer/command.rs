@@ -1,0 +1,127 @@
+//! The decision about an import: all of its events at once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::checkpoints::{Brought, CheckpointKey, Keeping};
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, Origin};
+use crate::sessions::{CreateSession, SessionCreated};
+use crate::store::{Error, PendingBlob, RowsMut};
+
+/// Events ready to be recorded, in order.
+#[derive(Default)]
+pub struct Ready {
+    pub(super) events: Vec<Next>,
+    pub(super) brought: Brought,
+    /// No sweep takes them before the events are committed.
+    pub(super) blobs: Vec<PendingBlob>,
+    pub(super) bytes: usize,
+}
+
+/// One of them.
+pub(super) enum Next {
+    /// An event of no session yet.
+    Event(NewEvent),
+    /// The next one of those that the checkpoints decide.
+    OfCheckpoints(Origin),
+}
+
+/// Checkpoints whose ids were taken: the id that each had, and the one that it has now.
+pub type Renamed = Arc<Mutex<Vec<(CheckpointKey, CheckpointKey)>>>;
+
+/// Wants a session recorded that was exported elsewhere, all of it or nothing.
+pub struct ImportSession {
+    /// Under which id.
+    pub session: String,
+    /// In which project.
+    pub project: Option<String>,
+    /// Its events; taken when they are decided.
+    pub ready: Ready,
+    /// To the caller.
+    pub renamed: Renamed,
+    /// Objects of its checkpoints.
+    pub keeping: Keeping,
+}
+
+impl Command for ImportSession {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let (session, project) = (&self.session, &self.project);
+        // Whether it can begin is decided as for any other.
+        let mut create = CreateSession {
+            session: session.clone(),
+            project: project.clone(),
+            user: None,
+            parent: None,
+            body: SessionCreated::default().prepare([0; 16]),
+        };
+        create.decide(on).map_err(|refusal| match refusal.code {
+            Code::Conflict => refusal.hint("Give another id as `session`; nothing was imported."),
+            _ => refusal,
+        })?;
+        let ready = std::mem::take(&mut self.ready);
+        let (events, keeping) = ready.decide(on, session, project.as_deref(), &self.renamed)?;
+        self.keeping = keeping;
+        Ok(events)
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        self.keeping.keep(rows)
+    }
+}
+
+impl Ready {
+    /// How many bytes its events have, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.brought.bytes()
+    }
+
+    /// The events, of a session that has none yet.
+    ///
+    /// # Errors
+    /// `STORAGE_QUOTA_EXCEEDED` when there are more checkpoints than may be kept.
+    pub fn decide(
+        self,
+        on: &Decide<'_>,
+        session: &str,
+        project: Option<&str>,
+        renamed: &Renamed,
+    ) -> Result<(Vec<NewEvent>, Keeping), Refusal> {
+        let (decided, keeping) = self.brought.decide(on.rows, session)?;
+        let mut decided = decided.into_iter();
+        let mut events = Vec::with_capacity(self.events.len());
+        for next in self.events {
+            let mut event = match next {
+                Next::Event(event) => event,
+                Next::OfCheckpoints(origin) => {
+                    let decided = decided.next().ok_or_else(|| {
+                        Refusal::new(
+                            Code::Internal,
+                            "fewer checkpoints were decided than brought",
+                        )
+                    })?;
+                    let mut renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+                    renamed.extend(decided.renamed);
+                    new(decided.kind, decided.fact, decided.body, origin)
+                }
+            };
+            event.session = Some(session.to_owned());
+            event.project = project.map(str::to_owned);
+            events.push(event);
+        }
+        Ok((events, keeping))
+    }
+}
+
+/// An imported event, of no session yet.
+pub(super) fn new(kind: &'static str, fact: Vec<u8>, body: Body, origin: Origin) -> NewEvent {
+    NewEvent {
+        kind,
+        session: None,
+        project: None,
+        fact,
+        body,
+        origin: Some(origin),
+    }
+}

@@ -1,0 +1,25 @@
+//! Sessions that go from one store to another: as JSON lines, which can be read back, and as Markdown
+//! for people.
+
+mod bring;
+mod check;
+mod command;
+mod hex;
+mod lines;
+mod markdown;
+mod payloads;
+mod read;
+mod schema;
+mod stream;
+mod tell;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use bring::Workshop;
+pub use command::{ImportSession, Ready, Renamed};
+pub use markdown::markdown;
+pub use read::{Imported, read};
+pub use schema::schema;
+pub use tell::Shelf;
+pub use write::{Export, Place};

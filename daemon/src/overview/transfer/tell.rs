@@ -1,0 +1,382 @@
+//! A stored event as a line says it.
+
+use lore::protocol::{Body, RawJson, RawObject};
+use serde::de::DeserializeOwned;
+
+use super::hex;
+use super::lines::Payload;
+use super::payloads::{
+    Checkpoint, Closed, Created, Entity, EntityRef, Extractor, Found, FoundIn, Mapping, Mark,
+    Mention, Message, Pruned, Related, Resolved, Source, Step, Tool, ToolUse, Unpruned, Updated,
+};
+use crate::cache::Cache;
+use crate::checkpoints::{self, CheckpointSaved, CheckpointsDeleted, KeyMarked, Taken};
+use crate::clock::format_time;
+use crate::entities::{self, EntitiesFound, EntitiesRelated, EntityData, EntityResolved};
+use crate::log::{LOG, Stamped, codec};
+use crate::messages::{Executed, MessageRecorded, Said, ToolRecorded};
+use crate::packs::{ContextPruned, ContextUnpruned, Item, PackMade};
+use crate::sessions::{
+    LeaseReleased, SessionBegun, SessionClosed, SessionCreated, SessionErased, SessionForgotten,
+    SessionLeased, SessionUpdated, merged,
+};
+use crate::steps::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text};
+use crate::store::{Blobs, Error, Rows};
+
+/// Where what events name is read.
+#[derive(Clone, Copy)]
+pub struct Shelf<'s> {
+    /// The rows, the log's among them.
+    pub rows: &'s dyn Rows,
+    /// Large texts.
+    pub blobs: &'s Blobs,
+    /// What was read lately.
+    pub cache: &'s Cache,
+}
+
+/// What an event comes to.
+pub enum Told {
+    /// A line.
+    Line(Payload),
+    /// Nothing: it is of this log alone.
+    Local,
+    /// Nothing: its content was forgotten on purpose.
+    Forgotten,
+    /// Nothing: a checkpoint that was deleted.
+    Deleted,
+    /// Nothing, for a reason that is to be told.
+    Left(String),
+}
+
+/// Kinds of events that mean something in their own log alone: who had a lease, what was read, what
+/// was deleted.
+const LOCAL: &[&str] = &[
+    SessionLeased::KIND,
+    LeaseReleased::KIND,
+    CheckpointsDeleted::KIND,
+    PackMade::KIND,
+    SessionForgotten::KIND,
+    SessionErased::KIND,
+];
+
+impl Shelf<'_> {
+    /// What an event comes to.
+    ///
+    /// # Errors
+    /// [`Error`] when it, or what it names, cannot be read.
+    pub fn tell(&self, event: &Stamped) -> Result<Told, Error> {
+        if event.payload.is_none() {
+            return Ok(Told::Forgotten);
+        }
+        Ok(Told::Line(match event.header.kind.as_str() {
+            SessionCreated::KIND => Payload::SessionCreated(Box::new(created(event)?)),
+            SessionUpdated::KIND => Payload::SessionUpdated(Box::new(updated(event)?)),
+            SessionClosed::KIND => {
+                let SessionClosed { reason } = body(event)?;
+                Payload::SessionClosed(Box::new(Closed { reason }))
+            }
+            MessageRecorded::KIND => Payload::MessageRecorded(Box::new(self.message(event)?)),
+            ToolRecorded::KIND => Payload::ToolRecorded(Box::new(self.tool(event)?)),
+            StepRecorded::KIND => Payload::StepRecorded(Box::new(self.step(event)?)),
+            ExtractorRegistered::KIND => {
+                Payload::ExtractorRegistered(Box::new(body::<ExtractorRegistered>(event)?.into()))
+            }
+            FieldMappingRegistered::KIND => {
+                let FieldMappingRegistered { field, aliases } = body(event)?;
+                Payload::FieldMappingRegistered(Box::new(Mapping { field, aliases }))
+            }
+            EntitiesFound::KIND => {
+                Payload::EntitiesFound(Box::new(fact::<EntitiesFound>(event)?.into()))
+            }
+            EntitiesRelated::KIND => {
+                Payload::EntitiesRelated(Box::new(fact::<EntitiesRelated>(event)?.into()))
+            }
+            EntityResolved::KIND => Payload::EntityResolved(Box::new(resolved(event)?)),
+            CheckpointSaved::KIND => return self.checkpoint(event),
+            KeyMarked::KIND => {
+                let marked: KeyMarked = fact(event)?;
+                Payload::KeyMarked(Box::new(Mark {
+                    key: marked.key,
+                    unmarked: marked.is_unmarked,
+                }))
+            }
+            ContextPruned::KIND => Payload::ContextPruned(Box::new(pruned(fact(event)?))),
+            ContextUnpruned::KIND => {
+                let ContextUnpruned {
+                    tokens_before,
+                    tokens_after,
+                } = fact(event)?;
+                Payload::ContextUnpruned(Box::new(Unpruned {
+                    tokens_before,
+                    tokens_after,
+                }))
+            }
+            kind if LOCAL.contains(&kind) => return Ok(Told::Local),
+            kind => {
+                return Ok(Told::Left(format!(
+                    "events of the kind {kind} are not exported"
+                )));
+            }
+        }))
+    }
+
+    fn read(&self, text: Option<Text>) -> Result<Option<String>, Error> {
+        text.map(|text| text.read(self.blobs)).transpose()
+    }
+
+    fn message(&self, event: &Stamped) -> Result<Message, Error> {
+        let said: Said = fact(event)?;
+        let body: MessageRecorded = body(event)?;
+        let mut tools = Vec::with_capacity(body.tools.len());
+        for tool in body.tools {
+            tools.push(ToolUse {
+                name: tool.name,
+                status: tool.status.map(Into::into),
+                result: self.read(tool.result)?,
+            });
+        }
+        Ok(Message {
+            message: said.id,
+            sender: said.sender.into(),
+            kind: said.kind.into(),
+            content: body.content.read(self.blobs)?,
+            tools,
+            pack: body.pack,
+            quoted: body.quoted,
+            tokens: Some(said.tokens),
+            rules: hex::digits(&said.rules),
+            mentions: mentions(said.mentions),
+        })
+    }
+
+    fn tool(&self, event: &Stamped) -> Result<Tool, Error> {
+        let executed: Executed = fact(event)?;
+        let body: ToolRecorded = body(event)?;
+        Ok(Tool {
+            execution: executed.id,
+            status: executed.status.into(),
+            tool: body.tool,
+            parameters: object(event, self.read(body.parameters)?)?,
+            result: self.read(body.result)?,
+            error: self.read(body.error)?,
+            rules: hex::digits(&executed.rules),
+            mentions: mentions(executed.mentions),
+        })
+    }
+
+    fn step(&self, event: &Stamped) -> Result<Step, Error> {
+        let numbered: StepNumbered = fact(event)?;
+        let body: StepRecorded = body(event)?;
+        Ok(Step {
+            step: numbered.step,
+            attempt: numbered.attempt,
+            success: numbered.success,
+            tool: body.tool,
+            parameters: object(event, self.read(body.parameters)?)?,
+            purpose: body.purpose,
+            result: self.read(body.result)?,
+            error: self.read(body.error)?,
+        })
+    }
+
+    fn checkpoint(&self, event: &Stamped) -> Result<Told, Error> {
+        Ok(
+            match checkpoints::take(self.rows, self.blobs, self.cache, event)? {
+                Taken::Whole(whole) => Told::Line(Payload::CheckpointSaved(Box::new(Checkpoint {
+                    checkpoint: whole.checkpoint.to_string(),
+                    hash: Some(whole.hash.to_string()),
+                    context: one_object(event, whole.context.text.clone())?,
+                    metadata: object(event, whole.metadata)?,
+                    forked_from: whole.forked_from.map(|from| from.to_string()),
+                }))),
+                Taken::Deleted => Told::Deleted,
+                Taken::Damaged(checkpoint, error) => Told::Left(format!(
+                    "the checkpoint `{checkpoint}` cannot be read and is not exported: {error}"
+                )),
+            },
+        )
+    }
+}
+
+fn fact<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
+    let bytes = event.payload.as_ref().map(|payload| &payload.fact);
+    codec::decode_part(event, bytes.map_or(&[], |bytes| bytes))
+}
+
+fn body<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
+    let bytes = event.payload.as_ref().map(|payload| &payload.body);
+    codec::decode_part(event, bytes.map_or(&[], |bytes| bytes))
+}
+
+/// A JSON object that an event holds as text, in one line.
+fn object(event: &Stamped, text: Option<String>) -> Result<Option<RawObject>, Error> {
+    text.map(|text| one_object(event, text)).transpose()
+}
+
+fn one_object(event: &Stamped, text: String) -> Result<RawObject, Error> {
+    RawObject::parse(&in_one_line(text)).map_err(|reason| {
+        let key = event.position().0.to_be_bytes();
+        Error::corrupt(
+            LOG.name(),
+            &key,
+            format!("in a {}: {reason}", event.header.kind),
+        )
+    })
+}
+
+/// A JSON text without line ends between its tokens, as few texts have them.
+fn in_one_line(text: String) -> String {
+    if !text.contains(['\n', '\r']) {
+        return text;
+    }
+    // Any JSON but a text is a body without blanks, its digits and the order of its keys as they were.
+    match serde_json::from_str::<Body>(&text) {
+        Ok(compact) if !text.trim_start().starts_with('"') => compact.0,
+        Ok(_) => text.trim().to_owned(),
+        Err(_) => text,
+    }
+}
+
+fn created(event: &Stamped) -> Result<Created, Error> {
+    let begun: SessionBegun = fact(event)?;
+    let created: SessionCreated = body(event)?;
+    let preferences = match (&begun.preferences, created.preferences) {
+        (None, own) => own,
+        (Some(before), own) => merged(Some(before), own.as_deref()),
+    };
+    Ok(Created {
+        title: created.title,
+        user: created.user,
+        topic: created.topic,
+        tags: created.tags,
+        preferences: object(event, preferences)?,
+    })
+}
+
+fn updated(event: &Stamped) -> Result<Updated, Error> {
+    let updated: SessionUpdated = body(event)?;
+    Ok(Updated {
+        title: updated.title,
+        topic: updated.topic,
+        tags: updated.tags,
+        add_tags: updated.add_tags,
+        remove_tags: updated.remove_tags,
+        preferences: object(event, updated.preferences)?,
+    })
+}
+
+fn resolved(event: &Stamped) -> Result<Resolved, Error> {
+    let resolved: EntityResolved = fact(event)?;
+    let EntityData { data } = body(event)?;
+    let data = match in_one_line(data) {
+        none if none.is_empty() => None,
+        // What is no JSON, as no resolver brings it, is told as a text.
+        text => Some(
+            RawJson::parse(text.clone())
+                .or_else(|_| RawJson::parse(serde_json::Value::from(text).to_string())),
+        ),
+    };
+    let data = data.transpose().map_err(|error| {
+        let key = event.position().0.to_be_bytes();
+        Error::corrupt(LOG.name(), &key, error.to_string())
+    })?;
+    Ok(Resolved {
+        entity: Entity {
+            kind: resolved.entity.kind,
+            key: resolved.entity.key,
+            name: resolved.name,
+        },
+        id: resolved.id,
+        slug: resolved.slug,
+        resolver: resolved.resolver,
+        expires: format_time(resolved.expires),
+        parents: resolved.parents.into_iter().map(reference).collect(),
+        around: mentions(resolved.around),
+        data,
+    })
+}
+
+impl From<ExtractorRegistered> for Extractor {
+    fn from(stored: ExtractorRegistered) -> Self {
+        Self {
+            name: stored.name,
+            pattern: stored.pattern,
+            group: stored.group,
+            fields: stored.fields,
+        }
+    }
+}
+
+impl From<EntitiesFound> for Found {
+    fn from(stored: EntitiesFound) -> Self {
+        let found = stored.found.into_iter().map(|one| FoundIn {
+            source: match one.source {
+                entities::Source::Message(message) => Source::Message(message),
+                entities::Source::Step { step, attempt } => Source::Step { step, attempt },
+                entities::Source::Tool(execution) => Source::Tool(execution),
+            },
+            mentions: mentions(one.mentions),
+        });
+        Self {
+            found: found.collect(),
+            rules: hex::digits(&stored.rules),
+        }
+    }
+}
+
+impl From<EntitiesRelated> for Related {
+    fn from(stored: EntitiesRelated) -> Self {
+        let entity = |of: entities::EntityRef, name: String| Entity {
+            kind: of.kind,
+            key: of.key,
+            name,
+        };
+        Self {
+            from: entity(stored.from, stored.from_name),
+            relation: stored.relation,
+            to: entity(stored.to, stored.to_name),
+        }
+    }
+}
+
+fn reference(stored: entities::EntityRef) -> EntityRef {
+    EntityRef {
+        kind: stored.kind,
+        key: stored.key,
+    }
+}
+
+fn pruned(stored: ContextPruned) -> Pruned {
+    let tool = |item| match item {
+        Item::Step { step, attempt } => Some(Source::Step { step, attempt }),
+        Item::Tool(execution) => Some(Source::Tool(execution)),
+        // A message's tools stay with it.
+        Item::Message(message) => Some(Source::Message(message)),
+        Item::Entity(_) | Item::Checkpoint(_) | Item::Topic => None,
+    };
+    let [messages, tools, entities] = stored.went;
+    Pruned {
+        strategy: stored.strategy.into(),
+        tokens_before: stored.tokens_before,
+        tokens_after: stored.tokens_after,
+        messages: stored.messages,
+        tools: stored.tools.into_iter().filter_map(tool).collect(),
+        entities: stored.entities.into_iter().map(reference).collect(),
+        went: (messages, tools, entities),
+    }
+}
+
+fn mentions(stored: Vec<entities::Mention>) -> Vec<Mention> {
+    let one = |stored: entities::Mention| Mention {
+        kind: stored.kind,
+        key: stored.key,
+        name: stored.name,
+        how: stored.how.into(),
+        span: stored.span,
+        id: stored.id,
+        slug: stored.slug,
+        parents: stored.parents.into_iter().map(reference).collect(),
+        nested: stored.nested,
+    };
+    stored.into_iter().map(one).collect()
+}

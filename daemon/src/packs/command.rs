@@ -1,0 +1,126 @@
+//! Decisions about packs and prunings.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::event::{ContextPruned, ContextUnpruned, PackMade};
+use super::gather::Among;
+use super::view;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, codec};
+use crate::sessions::{self, Choice, Room};
+
+/// Wants it recorded that a pack was made.
+pub struct MakePack {
+    /// For whom.
+    pub among: Among,
+    /// What it rests on.
+    pub made: PackMade,
+    /// The payload of the event: nothing.
+    pub body: Body,
+}
+
+impl Command for MakePack {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let id = &self.made.id;
+        if view::get(on.rows, id)?.is_some() {
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("there is already a context pack `{id}`"),
+            ));
+        }
+        let (session, project) = match &self.among {
+            Among::Session(session) => {
+                let session = sessions::find(on.rows, session)?;
+                let row = sessions::get(on.rows, &session)?;
+                (Some(session), row.and_then(|row| row.project))
+            }
+            Among::Project(project) => (None, Some(project.clone())),
+        };
+        Ok(vec![NewEvent {
+            kind: PackMade::KIND,
+            session,
+            project,
+            fact: codec::encode(&self.made),
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+}
+
+/// What is to happen to a working set.
+#[derive(Clone, Debug)]
+pub enum Turn {
+    /// It is pruned.
+    Prune(ContextPruned),
+    /// The last pruning is undone.
+    Unprune(ContextUnpruned),
+}
+
+/// Wants a session pruned, or a pruning undone.
+pub struct TurnWorkingSet {
+    /// The session, with what fences it.
+    pub choice: Choice,
+    /// What was prepared.
+    pub turn: Turn,
+    /// Position of the session's last change when that was done.
+    pub changed: u64,
+    /// Set when it has changed since, so that it has to be prepared anew.
+    pub is_stale: Arc<AtomicBool>,
+    /// When sessions expire.
+    pub room: Room,
+    /// The payload of the event: nothing.
+    pub body: Body,
+}
+
+impl Command for TurnWorkingSet {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let chosen = self.choice.decide(on)?;
+        let row = sessions::open(on.rows, &chosen.session)?;
+        refuse_expired(&self.room, &row, &chosen.session, on.now)?;
+        if row.changed != self.changed {
+            self.is_stale.store(true, Ordering::Release);
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!(
+                    "the session `{}` changes faster than it is read",
+                    chosen.session
+                ),
+            )
+            .hint("Repeat the call."));
+        }
+        let (kind, fact) = match &self.turn {
+            Turn::Prune(pruned) => (ContextPruned::KIND, codec::encode(pruned)),
+            Turn::Unprune(unpruned) => (ContextUnpruned::KIND, codec::encode(unpruned)),
+        };
+        Ok(vec![NewEvent {
+            kind,
+            session: Some(chosen.session),
+            project: row.project,
+            fact,
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+}
+
+/// Refuses a session in which nothing has happened for so long that it expired.
+///
+/// # Errors
+/// `SESSION_EXPIRED`.
+pub fn refuse_expired(
+    room: &Room,
+    row: &sessions::SessionRow,
+    session: &str,
+    now: crate::clock::Micros,
+) -> Result<(), Refusal> {
+    if !room.is_past(row, now) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::SessionExpired,
+        format!("the session `{session}` expired; its working set is not changed any more"),
+    )
+    .hint("Whatever is recorded in it revives it."))
+}

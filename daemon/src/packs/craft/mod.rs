@@ -1,0 +1,18 @@
+//! The craft of context packs: what is relevant, how it is told, and how it fits into a budget. Pure.
+
+mod build;
+mod entity;
+mod fit;
+mod ingredients;
+pub mod labels;
+mod prune;
+mod references;
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub use build::{Built, LeftOut, Part, SectionName, Why, build};
+pub use entity::summary;
+pub use ingredients::{Ingredients, Known, Purpose, Relation, Source, Told, Value};
+pub use prune::{Kept, Weighed, Working, kept, tokens_of};
+pub use references::{keys_in, step_names_in};

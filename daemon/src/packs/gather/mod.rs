@@ -1,0 +1,140 @@
+//! What could come into a pack, read from the rows and the log: few rows, the newest first, whatever a
+//! session holds.
+
+mod entities;
+mod history;
+mod task;
+mod values;
+
+use super::craft::{Ingredients, LeftOut, Part, Purpose, Source, Why};
+use super::event::Item;
+use super::view::working::{self, WorkingSet};
+use crate::clock::Micros;
+use crate::entities::{EntityRef, Knowing, recognised};
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::operation::Context;
+use crate::sessions::{self, Line};
+use crate::state::State;
+
+pub use history::item_of;
+pub use task::{Among, sessions_of, task};
+
+/// Messages of a pack, the newest.
+pub const MESSAGES: usize = 5;
+/// Uses of tools in a pack, the newest.
+pub const TOOL_USES: usize = 3;
+/// Entities of a pack, the most relevant.
+pub const ENTITIES: usize = 10;
+
+/// A session in a state, with what it has in mind.
+pub struct InSession<'s> {
+    /// Blobs and settings.
+    pub cx: &'s Context,
+    /// The rows.
+    pub state: &'s State,
+    /// Which session.
+    pub session: &'s str,
+    /// It and those whose past it shares.
+    pub lines: Vec<Line>,
+    /// What it has in mind.
+    pub working: WorkingSet,
+}
+
+/// What was gathered.
+pub struct Gathered {
+    /// What could come into the pack.
+    pub ingredients: Ingredients,
+    /// What belongs there and is not, for other reasons than the budget.
+    pub left_out: Vec<LeftOut>,
+    /// When it would be gathered differently though nothing was recorded: scores fall, data expires.
+    pub until: Micros,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+impl<'s> InSession<'s> {
+    /// Finds what a session has in mind.
+    ///
+    /// # Errors
+    /// When a row cannot be read.
+    pub fn of(cx: &'s Context, state: &'s State, session: &'s str) -> Result<Self, Refusal> {
+        let lines = sessions::lineage(state, session)?;
+        let working = working::of(state, &lines)?;
+        Ok(Self {
+            cx,
+            state,
+            session,
+            lines,
+            working,
+        })
+    }
+
+    fn source(&self, item: Item, position: Position) -> Source {
+        Source {
+            session: self.session.to_owned(),
+            item,
+            position,
+        }
+    }
+
+    fn topic(&self) -> Result<Option<(Source, String)>, Refusal> {
+        let details = sessions::details(self.state, self.session)?;
+        let at = Position(details.topic_at);
+        Ok(details
+            .topic
+            .map(|topic| (self.source(Item::Topic, at), topic)))
+    }
+}
+
+/// What a message needs of its session.
+///
+/// # Errors
+/// When a row, an event or a blob cannot be read.
+pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathered, Refusal> {
+    let mut warnings = Vec::new();
+    let named = of.named(message)?;
+    let history = history::of(of, message)?;
+    let entities = entities::of(of, &named, now)?;
+    let values = values::named(of, message, &mut warnings)?;
+    let mut left_out = history.left_out;
+    left_out.extend(entities.left_out);
+    Ok(Gathered {
+        ingredients: Ingredients {
+            purpose: Purpose::Message,
+            message: message.to_owned(),
+            history: history.told,
+            entities: entities.known,
+            values,
+            topic: of.topic()?,
+        },
+        left_out,
+        until: entities.until,
+        warnings,
+    })
+}
+
+impl InSession<'_> {
+    /// The entities that a text names.
+    fn named(&self, text: &str) -> Result<Vec<EntityRef>, Refusal> {
+        let project = sessions::get(self.state, self.session)?.and_then(|row| row.project);
+        let knowing = Knowing::of(self.cx, self.state, &self.lines, project.as_deref())?;
+        let recognition = recognised(&knowing, text, &[]);
+        let mut named = Vec::new();
+        for mention in &recognition.mentions {
+            let entity = mention.entity();
+            if !named.contains(&entity) {
+                named.push(entity);
+            }
+        }
+        Ok(named)
+    }
+}
+
+fn left_out(source: Source, why: Why) -> LeftOut {
+    LeftOut {
+        source,
+        part: Part::Whole,
+        why,
+    }
+}

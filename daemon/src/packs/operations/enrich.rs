@@ -1,0 +1,92 @@
+//! `enrich_message`.
+
+use std::sync::Arc;
+
+use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
+
+use super::make::Wanted;
+use super::wire;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::packs::event::MadeFor;
+use crate::packs::gather::{self, Among, InSession};
+use crate::sessions::{self, Wish};
+use crate::state::State;
+use crate::steps;
+
+/// `enrich_message`.
+pub struct EnrichMessage;
+
+impl Op for EnrichMessage {
+    type Args = EnrichMessageArgs;
+    type Reply = EnrichMessageReply;
+    const NAME: &'static str = "enrich_message";
+    const TITLE: &'static str = "Put a message into its context";
+    const SENTENCE: &'static str = "Makes a prompt of a message with what it needs of its session: \
+        history, entities, values it names, topic; within a budget of tokens, each piece with where it \
+        comes from.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: EnrichMessageArgs,
+    ) -> Result<EnrichMessageReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let state = State::live(&cx, args.at_least).await?;
+        let wish = Wish::of(&caller, args.session.as_ref());
+        let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
+        let wanted = Wanted::new(
+            Among::Session(session.clone()),
+            MadeFor::Message,
+            args.message,
+            args.max_tokens,
+        )?;
+        let rests_on = rests_on(&cx, &state, &session, &wanted.text)?;
+        let max_tokens = wanted.max_tokens;
+        let of = session.clone();
+        let given = wanted
+            .give(
+                &cx,
+                &caller,
+                state,
+                &rests_on,
+                move |cx, state, text, now| {
+                    gather::message(&InSession::of(cx, state, &of)?, text, now)
+                },
+            )
+            .await?;
+        let made = given.made;
+        Ok(EnrichMessageReply {
+            session: wire::session_id(&session)?,
+            pack: made.pack.clone(),
+            prompt: made.prompt.clone(),
+            tokens: made.tokens,
+            max_tokens,
+            sections: made.sections.clone(),
+            left_out: made.left_out.clone(),
+            cached: given.cached,
+            position: given.position,
+            durable: given.durable,
+            warnings: made.warnings.clone(),
+        })
+    }
+}
+
+/// What a pack of a session follows from: the session as it was last changed, and the extractors when a
+/// value of a step is named.
+fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result<Vec<u8>, Refusal> {
+    let row = sessions::get(state, session)?.ok_or_else(|| {
+        Refusal::new(
+            Code::SessionNotFound,
+            format!("there is no session `{session}` any more"),
+        )
+    })?;
+    let mut all = session.as_bytes().to_vec();
+    all.push(0);
+    all.extend(row.changed.to_be_bytes());
+    if message.to_ascii_uppercase().contains("_FROM_STEP") {
+        all.extend(steps::extractors_hash(cx, state, session)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,249 @@
+//! Making a pack, whatever it is for: from the cache, or gathered, built and recorded.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lore::protocol::Position;
+use lore::protocol::packs::{LeftOut, PackSection};
+
+use super::wire;
+use crate::checkpoints;
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::{Body, Hash, codec};
+use crate::operation::{Caller, Context, blocking};
+use crate::packs::command::MakePack;
+use crate::packs::craft::{Built, SectionName, build};
+use crate::packs::event::{MadeFor, PackMade, RestsOn};
+use crate::packs::gather::{Among, Gathered};
+use crate::quotes;
+use crate::sessions;
+use crate::state::State;
+
+/// Tokens of a pack when the call names none.
+const TOKENS: u64 = 4000;
+/// Tokens of a pack at most.
+const TOKENS_MAX: u64 = 1_000_000;
+/// The longest message or task, in bytes.
+const WANTED_BYTES_MAX: usize = 16 << 20;
+/// How long a pack is given again while nothing changes: 10 minutes.
+const CACHED_MICROS: Micros = 600 * 1_000_000;
+/// What a pack costs in the cache besides its prompt, in bytes for each piece.
+const PIECE_BYTES: usize = 256;
+/// Hashes by which quotes of one pack are recognised, at most.
+const HASHES_MAX: usize = 4096;
+
+/// A pack to be made.
+pub struct Wanted {
+    /// From what.
+    pub among: Among,
+    /// For what.
+    pub made_for: MadeFor,
+    /// The message or the task.
+    pub text: String,
+    /// The tokens that it may have.
+    pub max_tokens: u64,
+}
+
+/// A pack that was made, as replies tell it and the cache keeps it.
+pub struct Made {
+    /// Its id.
+    pub pack: String,
+    /// The prompt.
+    pub prompt: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Its sections.
+    pub sections: Vec<PackSection>,
+    /// What is not in it.
+    pub left_out: Vec<LeftOut>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+    /// Until when it would be made again just so.
+    until: Micros,
+}
+
+/// A pack with where it stands.
+pub struct Given {
+    /// The pack.
+    pub made: Arc<Made>,
+    /// Whether it was made before.
+    pub cached: bool,
+    /// Position of its event, or of the state that was read.
+    pub position: Position,
+    /// Whether that is on disk.
+    pub durable: bool,
+}
+
+impl Wanted {
+    /// Checks what a caller wants.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when the text is too long or the budget no budget.
+    pub fn new(
+        among: Among,
+        made_for: MadeFor,
+        text: String,
+        max_tokens: Option<u64>,
+    ) -> Result<Self, Refusal> {
+        let name = match made_for {
+            MadeFor::Message => "message",
+            MadeFor::Task => "query",
+        };
+        if text.len() > WANTED_BYTES_MAX {
+            return Err(Refusal::invalid(format!(
+                "`{name}` has {} bytes; at most {WANTED_BYTES_MAX} come into a pack",
+                text.len()
+            )));
+        }
+        let max_tokens = max_tokens.unwrap_or(TOKENS);
+        if !(1..=TOKENS_MAX).contains(&max_tokens) {
+            return Err(Refusal::invalid(format!(
+                "`max_tokens` is {max_tokens}; a pack has 1 to {TOKENS_MAX} tokens"
+            )));
+        }
+        Ok(Self {
+            among,
+            made_for,
+            text,
+            max_tokens,
+        })
+    }
+
+    /// The pack: from the cache if nothing has changed, otherwise made from what `gather` finds.
+    ///
+    /// `rests_on` is all that the pack follows from besides message and budget; it is hashed.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when the budget is too small, naming the least; what `gather` refuses.
+    pub async fn give(
+        self,
+        cx: &Arc<Context>,
+        caller: &Caller,
+        state: State,
+        rests_on: &[u8],
+        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<Gathered, Refusal>
+        + Send
+        + 'static,
+    ) -> Result<Given, Refusal> {
+        let now = cx.engine.clock().now();
+        let key = self.cache_key(rests_on);
+        if let Some(made) = cx.cache.get::<Made>(&key).filter(|made| now < made.until) {
+            return Ok(Given {
+                made,
+                cached: true,
+                position: state.position(),
+                durable: cx.engine.is_durable(),
+            });
+        }
+        let shared = Arc::clone(cx);
+        let (made, command) = blocking(move || self.make(&shared, &state, now, gather)).await?;
+        let outcome = cx.write(caller, None, 0, command).await?;
+        let made = Arc::new(made);
+        let pieces = made.sections.iter().map(|section| section.pieces.len());
+        let pieces = pieces.sum::<usize>() + made.left_out.len();
+        let bytes = made.prompt.len() + PIECE_BYTES * (pieces + 4);
+        cx.cache.put(key, Arc::clone(&made), bytes);
+        Ok(Given {
+            made,
+            cached: false,
+            position: outcome.event.position(),
+            durable: outcome.durable,
+        })
+    }
+
+    /// Everything that the pack follows from, but for the time.
+    fn cache_key(&self, rests_on: &[u8]) -> (Position, Hash) {
+        let mut all = b"context pack\0".to_vec();
+        all.extend(self.max_tokens.to_be_bytes());
+        all.push(self.made_for as u8);
+        all.extend((rests_on.len() as u64).to_be_bytes());
+        all.extend(rests_on);
+        all.extend(Hash::of(self.text.as_bytes()).0);
+        (Position(0), Hash::of(&all))
+    }
+
+    fn make(
+        self,
+        cx: &Context,
+        state: &State,
+        now: Micros,
+        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<Gathered, Refusal>,
+    ) -> Result<(Made, MakePack), Refusal> {
+        let Gathered {
+            ingredients,
+            left_out,
+            until,
+            warnings,
+        } = gather(cx, state, &self.text, now)?;
+        let tokens = &checkpoints::Room::of(cx)?.tokens;
+        let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
+        let built =
+            build(&ingredients, budget, tokens).map_err(|too_small| {
+                let least = too_small.least;
+                Refusal::invalid(format!(
+                "`max_tokens` is {}; what is asked and the instruction alone have {least} tokens",
+                self.max_tokens
+            ))
+            .hint(format!("Give {least} or more; without it there are {TOKENS}."))
+            })?;
+        let clock = cx.engine.clock();
+        let pack = sessions::fresh_id('p', clock);
+        let mut not_in: Vec<LeftOut> = Vec::new();
+        for one in left_out.iter().chain(&built.left_out) {
+            not_in.push(wire::left_out(one)?);
+        }
+        let command = MakePack {
+            made: self.event(&pack, &built),
+            among: self.among,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let made = Made {
+            pack,
+            tokens: built.tokens as u64,
+            sections: wire::sections(&built)?,
+            prompt: built.prompt,
+            left_out: not_in,
+            warnings,
+            until: until.min(now.saturating_add(CACHED_MICROS)),
+        };
+        Ok((made, command))
+    }
+
+    fn event(&self, pack: &str, built: &Built) -> PackMade {
+        let own = match &self.among {
+            Among::Session(session) => Some(session.as_str()),
+            Among::Project(_) => None,
+        };
+        let mut seen = BTreeSet::new();
+        let sources = built.sections.iter().flat_map(|section| &section.sources);
+        let rests_on = sources.map(|source| RestsOn {
+            session: Some(source.session.clone()).filter(|session| Some(session.as_str()) != own),
+            item: source.item.clone(),
+        });
+        let sections = built.sections.iter();
+        let sections = sections.map(|one| (one.name.word().to_owned(), one.tokens as u64));
+        PackMade {
+            id: pack.to_owned(),
+            made_for: self.made_for,
+            wanted: Hash::of(self.text.as_bytes()).0.to_vec(),
+            budget: self.max_tokens,
+            tokens: built.tokens as u64,
+            sections: sections.collect(),
+            rests_on: rests_on.filter(|one| seen.insert(one.clone())).collect(),
+            pieces: hashes(built),
+        }
+    }
+}
+
+/// By what quotes of the pack are recognised: its pieces without the message, which is nobody's quote,
+/// and all of it together.
+fn hashes(built: &Built) -> Vec<u8> {
+    let said = built.sections.iter();
+    let said = said.filter(|section| section.name != SectionName::Message);
+    let texts: Vec<&str> = said.map(|section| section.text.as_str()).collect();
+    let mut hashes = quotes::pieces(&texts.join("\n"));
+    hashes.truncate(HASHES_MAX);
+    hashes.push(quotes::whole(&built.prompt));
+    hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect()
+}

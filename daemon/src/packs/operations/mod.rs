@@ -1,0 +1,19 @@
+//! The lines of context packs in the operation table.
+
+mod enrich;
+mod make;
+mod prune;
+mod task;
+mod why;
+mod wire;
+
+use crate::operation::Operation;
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<enrich::EnrichMessage>(),
+    Operation::of::<task::ContextPack>(),
+    Operation::of::<prune::PruneSession>(),
+    Operation::of::<prune::UnpruneSession>(),
+    Operation::of::<why::Why>(),
+];

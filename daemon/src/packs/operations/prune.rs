@@ -1,0 +1,156 @@
+//! `prune_session` and `unprune_session`.
+
+use std::sync::Arc;
+
+use lore::protocol::packs::{
+    PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,
+};
+
+use super::wire;
+use crate::engine::Outcome;
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::packs::command::Turn;
+use crate::packs::event::{Strategy, decode_pruned, decode_unpruned};
+use crate::packs::gather::InSession;
+use crate::packs::prune::{Pruning, pruning, unpruning};
+use crate::packs::turn::{Prepared, Turned, turn};
+use crate::sessions::{Wish, session_of};
+
+/// `prune_session`.
+pub struct PruneSession;
+
+impl Op for PruneSession {
+    type Args = PruneSessionArgs;
+    type Reply = PruneSessionReply;
+    const NAME: &'static str = "prune_session";
+    const TITLE: &'static str = "Prune a session";
+    const SENTENCE: &'static str = "Makes what a session has in mind small: packs draw from the newest \
+        and the important messages, the most relevant entities and the newest tool executions from then \
+        on. Nothing is deleted; `unprune_session` undoes it.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: PruneSessionArgs,
+    ) -> Result<PruneSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return pruned(&outcome);
+        }
+        let strategy = match args.strategy {
+            None | Some(PruneStrategy::Comprehensive) => Strategy::Comprehensive,
+            Some(PruneStrategy::Conservative) => Strategy::Conservative,
+            Some(PruneStrategy::Aggressive) => Strategy::Aggressive,
+        };
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let target = args.target;
+        let prepare = move |of: &InSession<'_>, now| {
+            Ok(match pruning(of, strategy, target, now)? {
+                Pruning::Needed(pruned) => Prepared::Turn(Turn::Prune(pruned)),
+                Pruning::NotNeeded(tokens) => Prepared::Nothing(tokens),
+            })
+        };
+        match turn(&cx, &caller.actor, claim, wish, prepare).await? {
+            Turned::Done(outcome) => pruned(&outcome),
+            Turned::Nothing {
+                session,
+                tokens,
+                state,
+            } => Ok(PruneSessionReply {
+                session: wire::session_id(&session)?,
+                pruned: false,
+                strategy: strategy_name(strategy),
+                tokens_before: tokens,
+                tokens_after: tokens,
+                messages: 0,
+                tools: 0,
+                entities: 0,
+                position: state.position(),
+                durable: cx.engine.is_durable(),
+                warnings: Vec::new(),
+            }),
+        }
+    }
+}
+
+fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
+    let event = &outcome.event;
+    let pruned = decode_pruned(event)?;
+    let [messages, tools, entities] = pruned.went;
+    Ok(PruneSessionReply {
+        session: session_of(&event.header)?,
+        pruned: true,
+        strategy: strategy_name(pruned.strategy),
+        tokens_before: pruned.tokens_before,
+        tokens_after: pruned.tokens_after,
+        messages,
+        tools,
+        entities,
+        position: event.position(),
+        durable: outcome.durable,
+        warnings: Vec::new(),
+    })
+}
+
+fn strategy_name(strategy: Strategy) -> PruneStrategy {
+    match strategy {
+        Strategy::Comprehensive => PruneStrategy::Comprehensive,
+        Strategy::Conservative => PruneStrategy::Conservative,
+        Strategy::Aggressive => PruneStrategy::Aggressive,
+    }
+}
+
+/// `unprune_session`.
+pub struct UnpruneSession;
+
+impl Op for UnpruneSession {
+    type Args = UnpruneSessionArgs;
+    type Reply = UnpruneSessionReply;
+    const NAME: &'static str = "unprune_session";
+    const TITLE: &'static str = "Undo a pruning";
+    const SENTENCE: &'static str = "Undoes the last pruning of a session that was not yet undone: what \
+        it left out of the session's mind is there again.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: UnpruneSessionArgs,
+    ) -> Result<UnpruneSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return unpruned(&outcome);
+        }
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let prepare = |of: &InSession<'_>, _now| {
+            Ok(match unpruning(of)? {
+                Some(unpruned) => Prepared::Turn(Turn::Unprune(unpruned)),
+                None => Prepared::Nothing(0),
+            })
+        };
+        match turn(&cx, &caller.actor, claim, wish, prepare).await? {
+            Turned::Done(outcome) => unpruned(&outcome),
+            Turned::Nothing { session, .. } => Err(Refusal::new(
+                Code::NotFound,
+                format!("the session `{session}` has no pruning that could be undone"),
+            )),
+        }
+    }
+}
+
+fn unpruned(outcome: &Outcome) -> Result<UnpruneSessionReply, Refusal> {
+    let event = &outcome.event;
+    let unpruned = decode_unpruned(event)?;
+    Ok(UnpruneSessionReply {
+        session: session_of(&event.header)?,
+        tokens_before: unpruned.tokens_before,
+        tokens_after: unpruned.tokens_after,
+        position: event.position(),
+        durable: outcome.durable,
+        warnings: Vec::new(),
+    })
+}

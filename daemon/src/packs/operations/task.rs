@@ -1,0 +1,95 @@
+//! `context_pack`.
+
+use std::sync::Arc;
+
+use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
+
+use super::make::Wanted;
+use super::wire;
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::packs::event::MadeFor;
+use crate::packs::gather::{self, Among};
+use crate::sessions;
+use crate::state::State;
+
+/// `context_pack`.
+pub struct ContextPack;
+
+impl Op for ContextPack {
+    type Args = ContextPackArgs;
+    type Reply = ContextPackReply;
+    const NAME: &'static str = "context_pack";
+    const TITLE: &'static str = "Put a task into its context";
+    const SENTENCE: &'static str = "Makes a prompt of a task with what is known in a project, across its \
+        sessions: what was said last, what the task names, what checkpoints hold; within a budget of \
+        tokens.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ContextPackArgs,
+    ) -> Result<ContextPackReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let state = State::live(&cx, args.at_least).await?;
+        let among = among(&args, &caller, &state)?;
+        let drawn_from = gather::sessions_of(&state, &among)?;
+        let mut rests_on = match &among {
+            Among::Session(_) => vec![b's'],
+            Among::Project(project) => format!("p{project}\0").into_bytes(),
+        };
+        for (session, row) in &drawn_from {
+            rests_on.extend(session.as_bytes());
+            rests_on.push(0);
+            rests_on.extend(row.changed.to_be_bytes());
+        }
+        let wanted = Wanted::new(among.clone(), MadeFor::Task, args.query, args.max_tokens)?;
+        let max_tokens = wanted.max_tokens;
+        let given = wanted
+            .give(
+                &cx,
+                &caller,
+                state,
+                &rests_on,
+                move |cx, state, text, now| gather::task(cx, state, &drawn_from, text, now),
+            )
+            .await?;
+        let made = given.made;
+        let (session, project) = match among {
+            Among::Session(session) => (Some(wire::session_id(&session)?), None),
+            Among::Project(project) => (None, Some(project)),
+        };
+        Ok(ContextPackReply {
+            session,
+            project,
+            pack: made.pack.clone(),
+            prompt: made.prompt.clone(),
+            tokens: made.tokens,
+            max_tokens,
+            sections: made.sections.clone(),
+            left_out: made.left_out.clone(),
+            cached: given.cached,
+            position: given.position,
+            durable: given.durable,
+            warnings: made.warnings.clone(),
+        })
+    }
+}
+
+/// What a task's pack is made from: the session or the project that is named, else the caller's project.
+fn among(args: &ContextPackArgs, caller: &Caller, state: &State) -> Result<Among, Refusal> {
+    match (&args.session, &args.project, &caller.project) {
+        (Some(_), Some(_), _) => Err(Refusal::invalid(
+            "`session` and `project` exclude each other; at most one of them is needed",
+        )),
+        (Some(session), None, _) => sessions::find(state, session.as_str()).map(Among::Session),
+        (None, Some(project), _) | (None, None, Some(project)) => {
+            Ok(Among::Project(project.clone()))
+        }
+        (None, None, None) => Err(Refusal::invalid(
+            "the call names neither `session` nor `project`, and the caller has no project",
+        )
+        .hint("Name one of them, or connect from within a project's directory.")),
+    }
+}

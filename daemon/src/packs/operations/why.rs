@@ -1,0 +1,343 @@
+//! `why`: from a pack to the events that it rests on, and from an event to the packs that used it.
+
+use std::sync::Arc;
+
+use lore::protocol::packs::{
+    MadeFor as WireMadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply,
+};
+
+use super::wire;
+use crate::checkpoints;
+use crate::clock::format_time;
+use crate::entities;
+use crate::error::{Code, Refusal};
+use crate::log::{Hash, Position, Stamped};
+use crate::messages::{self, MessageFact};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::packs::craft::SectionName;
+use crate::packs::event::{Item, MadeFor, PackFact, RestsOn, decode_pack};
+use crate::packs::view;
+use crate::reading::{Read, Reading};
+use crate::sessions::{self, Line};
+use crate::state::State;
+use crate::steps::{self, StepFact};
+use crate::store::Error;
+
+/// Packs that are told as having used something.
+const USES_MAX: usize = 100;
+
+/// `why`.
+pub struct Why;
+
+impl Op for Why {
+    type Args = WhyArgs;
+    type Reply = WhyReply;
+    const NAME: &'static str = "why";
+    const TITLE: &'static str = "Tell what rests on what";
+    const SENTENCE: &'static str = "Tells the events that a context pack rests on, and so an answer that \
+        was made with it; or, of a message, a step or any other event, the packs that used it.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: WhyArgs) -> Result<WhyReply, Refusal> {
+        let what = what(&args)?;
+        let needs_session = matches!(what, What::Message(_) | What::Step(..) | What::Execution(_));
+        if needs_session || args.session.is_some() {
+            let reading = Reading {
+                session: args.session,
+                as_of: None,
+                at_least: args.at_least,
+                agent: args.agent,
+            };
+            let read = reading.open(cx, caller).await?;
+            return blocking(move || {
+                let Read { cx, state, session } = &read;
+                tell(cx, state, session, what)
+            })
+            .await;
+        }
+        caller.acting_as(args.agent.as_deref())?;
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || tell(&cx, &state, "", what)).await
+    }
+}
+
+/// What is asked about.
+enum What {
+    Pack(String),
+    Message(String),
+    Step(u32, Option<u32>),
+    Execution(String),
+    Checkpoint(String),
+    Position(Position),
+}
+
+fn what(args: &WhyArgs) -> Result<What, Refusal> {
+    let number = |number: u64| {
+        u32::try_from(number)
+            .map_err(|_| Refusal::invalid(format!("{number} is no step or attempt")))
+    };
+    let attempt = args.attempt.map(number).transpose()?;
+    let step = args.step.map(number).transpose()?;
+    let checkpoint = args.checkpoint.as_ref().map(|id| id.as_str().to_owned());
+    let mut all = [
+        args.pack.clone().map(What::Pack),
+        args.message.clone().map(What::Message),
+        step.map(|step| What::Step(step, attempt)),
+        args.execution.clone().map(What::Execution),
+        checkpoint.map(What::Checkpoint),
+        args.position.map(What::Position),
+    ]
+    .into_iter()
+    .flatten();
+    match (all.next(), all.next()) {
+        (Some(what), None) if attempt.is_none() || step.is_some() => Ok(what),
+        (Some(_), None) => Err(Refusal::invalid("`attempt` goes with `step`")),
+        _ => Err(Refusal::invalid(
+            "exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and `position` is \
+             needed",
+        )
+        .hint("`pack` is told by the reply of `enrich_message`, `message` by that of `record_message`.")),
+    }
+}
+
+fn tell(cx: &Context, state: &State, session: &str, what: What) -> Result<WhyReply, Refusal> {
+    let of = match what {
+        What::Pack(pack) => return of_pack(cx, state, &pack),
+        What::Position(position) => match event_at(state, position)? {
+            At::Pack(pack) => return of_pack(cx, state, &pack),
+            At::Item(session, item) => Of::new(state, session, item)?,
+        },
+        What::Message(id) => Of::new(state, session.to_owned(), Item::Message(id))?,
+        What::Execution(id) => Of::new(state, session.to_owned(), Item::Tool(id))?,
+        What::Checkpoint(id) => {
+            let position = checkpoints::position_of(state, &id)?;
+            let event = position
+                .map(|position| state.log().at(position))
+                .transpose()?;
+            let session = event.flatten().and_then(|event| event.header.session);
+            Of::new(state, session.unwrap_or_default(), Item::Checkpoint(id))?
+        }
+        What::Step(step, Some(attempt)) => {
+            Of::new(state, session.to_owned(), Item::Step { step, attempt })?
+        }
+        What::Step(step, None) => {
+            let lines = sessions::lineage(state, session)?;
+            let answer = steps::answering(state, &lines, step)?;
+            let attempt = answer.map_or(1, |answer| answer.attempt.attempt);
+            Of::new(state, session.to_owned(), Item::Step { step, attempt })?
+        }
+    };
+    of.tell(cx, state)
+}
+
+fn not_found(what: &str) -> Refusal {
+    Refusal::new(Code::NotFound, what.to_owned()).hint(
+        "Ids are those of the replies that told them; look into `list_messages` or `read_events`.",
+    )
+}
+
+fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
+    let told = pack_told(state, pack)?;
+    let told = told.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
+    Ok(reply(cx, state, None, Some(told), Vec::new()))
+}
+
+fn reply(
+    cx: &Context,
+    state: &State,
+    of: Option<RestedOn>,
+    pack: Option<PackTold>,
+    used_by: Vec<PackUse>,
+) -> WhyReply {
+    WhyReply {
+        of,
+        pack,
+        used_by,
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+        warnings: Vec::new(),
+    }
+}
+
+/// A piece of packs that is asked about.
+struct Of {
+    session: String,
+    lines: Vec<Line>,
+    item: Item,
+    event: Stamped,
+}
+
+impl Of {
+    fn new(state: &State, session: String, item: Item) -> Result<Self, Refusal> {
+        let lines = sessions::lineage(state, &session)?;
+        let event = match place_of(state, &lines, &item, Position(u64::MAX))? {
+            Some(position) => state.log().at(position)?,
+            None => None,
+        };
+        let event = event.ok_or_else(|| {
+            let (kind, id) = (item.kind(), item.id());
+            not_found(&format!("the session `{session}` has no {kind} `{id}`"))
+        })?;
+        Ok(Self {
+            session,
+            lines,
+            item,
+            event,
+        })
+    }
+
+    /// The packs that used it; of a message also the one that it was made with.
+    fn tell(self, cx: &Context, state: &State) -> Result<WhyReply, Refusal> {
+        let mut uses = Vec::new();
+        for session in self.lines.iter().map(|line| line.session.as_str()) {
+            uses.extend(view::uses(state, session, &self.item, USES_MAX)?);
+        }
+        uses.sort_by_key(|(_, position)| std::cmp::Reverse(*position));
+        uses.truncate(USES_MAX);
+        let uses = uses.into_iter();
+        let uses = uses.map(|(pack, position)| PackUse { pack, position });
+        let pack = match messages::pack_of(&self.event)? {
+            Some(pack) => pack_told(state, &pack)?,
+            None => None,
+        };
+        let of = rested_on(&self.session, &self.item, Some(&self.event))?;
+        Ok(reply(cx, state, Some(of), pack, uses.collect()))
+    }
+}
+
+enum At {
+    Pack(String),
+    Item(String, Item),
+}
+
+/// What the event at a position is, as packs name it.
+fn event_at(state: &State, position: Position) -> Result<At, Refusal> {
+    let event = state.log().at(position)?;
+    let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
+    let session = event.header.session.clone().unwrap_or_default();
+    if let Some(PackFact::Made(made)) = PackFact::of(&event)? {
+        return Ok(At::Pack(made.id));
+    }
+    let item = match (MessageFact::of(&event)?, StepFact::of(&event)?) {
+        (Some(MessageFact::Said(said)), _) => Some(Item::Message(said.id)),
+        (Some(MessageFact::Executed(executed)), _) => Some(Item::Tool(executed.id)),
+        (None, Some(StepFact::Recorded(numbered))) => Some(Item::Step {
+            step: numbered.step,
+            attempt: numbered.attempt,
+        }),
+        (None, _) => checkpoints::saved_by(&event)?.map(Item::Checkpoint),
+    };
+    item.map(|item| At::Item(session, item)).ok_or_else(|| {
+        let kind = &event.header.kind;
+        not_found(&format!(
+            "the event at {position} is a {kind}, which no pack rests on by itself"
+        ))
+    })
+}
+
+/// Where something is, as a reader up to a position finds it.
+fn place_of(
+    state: &State,
+    lines: &[Line],
+    item: &Item,
+    up_to: Position,
+) -> Result<Option<Position>, Refusal> {
+    Ok(match item {
+        Item::Message(id) => messages::by_id(state, lines, id)?.map(|(position, _)| position),
+        Item::Tool(id) => messages::execution(state, lines, id)?.map(|(position, _)| position),
+        Item::Step { step, attempt } => {
+            steps::attempt(state, lines, *step, *attempt)?.map(|attempt| attempt.position)
+        }
+        Item::Entity(entity) => {
+            let lines: Vec<Line> = lines
+                .iter()
+                .map(|line| Line {
+                    session: line.session.clone(),
+                    up_to: line.up_to.min(up_to),
+                })
+                .collect();
+            let newest = entities::mentions_of(state, &lines, entity, 1)?;
+            newest.first().map(|(position, _)| *position)
+        }
+        Item::Checkpoint(id) => checkpoints::position_of(state, id)?,
+        Item::Topic => topic_at(state, lines)?,
+    })
+}
+
+fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
+    for line in lines {
+        let at = sessions::details(state, &line.session)?.topic_at;
+        if at != 0 && Position(at) <= line.up_to {
+            return Ok(Some(Position(at)));
+        }
+    }
+    Ok(None)
+}
+
+/// A pack as its event tells it; `None` when there is none, or its content was forgotten.
+fn pack_told(state: &State, pack: &str) -> Result<Option<PackTold>, Refusal> {
+    let Some(row) = view::get(state, pack)? else {
+        return Ok(None);
+    };
+    let (record, position) = row.place();
+    let event = state.log().event(record, position)?;
+    if event.payload.is_none() {
+        return Ok(None);
+    }
+    let made = decode_pack(&event)?;
+    let rests_on = made.rests_on.iter();
+    let rests_on = rests_on.map(|one| found(state, row.session.as_deref(), one, position));
+    let wanted: [u8; 32] = made.wanted.try_into().unwrap_or_default();
+    let sections = made.sections.iter();
+    let sections = sections.filter_map(|(name, tokens)| {
+        Some(SectionTokens {
+            name: wire::section(SectionName::of_word(name)?),
+            tokens: *tokens,
+        })
+    });
+    Ok(Some(PackTold {
+        pack: made.id,
+        made_for: match made.made_for {
+            MadeFor::Message => WireMadeFor::Message,
+            MadeFor::Task => WireMadeFor::Task,
+        },
+        wanted: Hash(wanted).to_string(),
+        session: row.session.as_deref().map(wire::session_id).transpose()?,
+        position,
+        at: format_time(event.header.time),
+        agent: event.header.actor.agent,
+        tokens: made.tokens,
+        max_tokens: made.budget,
+        sections: sections.collect(),
+        rests_on: rests_on.collect::<Result<_, _>>()?,
+    }))
+}
+
+/// What a pack rests on, with its event as it was when the pack was made.
+fn found(
+    state: &State,
+    own: Option<&str>,
+    one: &RestsOn,
+    pack: Position,
+) -> Result<RestedOn, Refusal> {
+    let session = one.session.as_deref().or(own).unwrap_or_default();
+    let lines = sessions::lineage(state, session)?;
+    let event = match place_of(state, &lines, &one.item, pack)? {
+        Some(position) => state.log().at(position)?,
+        None => None,
+    };
+    rested_on(session, &one.item, event.as_ref())
+}
+
+fn rested_on(session: &str, item: &Item, event: Option<&Stamped>) -> Result<RestedOn, Refusal> {
+    let header = event.map(|event| &event.header);
+    Ok(RestedOn {
+        kind: wire::kind(item),
+        id: item.id(),
+        session: Some(wire::session_id(session)?),
+        position: header.map(|header| header.position),
+        event: header.map(|header| header.kind.clone()),
+        at: header.map(|header| format_time(header.time)),
+        agent: header.map(|header| header.actor.agent.clone()),
+    })
+}

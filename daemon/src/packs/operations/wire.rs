@@ -1,0 +1,89 @@
+//! Packs as they go over the wire.
+
+use lore::protocol::SessionId;
+use lore::protocol::packs::{
+    LeftOut as WireLeftOut, PackSection, Part as WirePart, Piece, PieceKind,
+    SectionName as WireSection, WhyLeftOut,
+};
+
+use crate::error::{Code, Refusal};
+use crate::packs::craft::labels::BETWEEN;
+use crate::packs::craft::{Built, LeftOut, Part, SectionName, Source, Why};
+use crate::packs::event::Item;
+
+/// What a piece is.
+pub fn kind(item: &Item) -> PieceKind {
+    match item {
+        Item::Message(_) => PieceKind::Message,
+        Item::Step { .. } => PieceKind::Step,
+        Item::Tool(_) => PieceKind::Tool,
+        Item::Entity(_) => PieceKind::Entity,
+        Item::Checkpoint(_) => PieceKind::Checkpoint,
+        Item::Topic => PieceKind::Topic,
+    }
+}
+
+/// The id of a session.
+pub fn session_id(session: &str) -> Result<SessionId, Refusal> {
+    SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+}
+
+/// A section.
+pub fn section(name: SectionName) -> WireSection {
+    match name {
+        SectionName::History => WireSection::History,
+        SectionName::Entities => WireSection::Entities,
+        SectionName::Values => WireSection::Values,
+        SectionName::Topic => WireSection::Topic,
+        SectionName::Message => WireSection::Message,
+        SectionName::Instruction => WireSection::Instruction,
+    }
+}
+
+fn piece(source: &Source) -> Result<Piece, Refusal> {
+    Ok(Piece {
+        kind: kind(&source.item),
+        id: source.item.id(),
+        session: session_id(&source.session)?,
+        position: source.position,
+    })
+}
+
+/// The sections of a pack, each with its place in the prompt.
+pub fn sections(built: &Built) -> Result<Vec<PackSection>, Refusal> {
+    let mut start = 0;
+    let mut sections = Vec::with_capacity(built.sections.len());
+    for one in &built.sections {
+        let end = start + one.text.len();
+        sections.push(PackSection {
+            name: section(one.name),
+            start: start as u64,
+            end: end as u64,
+            tokens: one.tokens as u64,
+            pieces: one.sources.iter().map(piece).collect::<Result<_, _>>()?,
+        });
+        start = end + BETWEEN.len();
+    }
+    Ok(sections)
+}
+
+/// What was left out.
+pub fn left_out(one: &LeftOut) -> Result<WireLeftOut, Refusal> {
+    let (part, bytes) = match one.part {
+        Part::Whole => (WirePart::Whole, None),
+        Part::Bytes(bytes) => (WirePart::Text, Some(bytes)),
+        Part::Details => (WirePart::Details, None),
+        Part::Relations => (WirePart::Relations, None),
+    };
+    Ok(WireLeftOut {
+        piece: piece(&one.source)?,
+        part,
+        bytes,
+        why: match one.why {
+            Why::Budget => WhyLeftOut::Budget,
+            Why::Duplicate => WhyLeftOut::Duplicate,
+            Why::Pruned => WhyLeftOut::Pruned,
+            Why::Quoted => WhyLeftOut::Quoted,
+        },
+    })
+}

@@ -1,0 +1,183 @@
+//! What a session's working set has, and what a pruning leaves of it.
+
+use std::ops::ControlFlow;
+
+use super::craft::{Kept, Weighed, Working, kept, tokens_of};
+use super::event::{ContextPruned, ContextUnpruned, Item, Strategy};
+use super::gather::{InSession, item_of};
+use super::view::working::{self, WorkingSet};
+use crate::clock::Micros;
+use crate::entities::{self, EntityRef, relevance};
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::messages::{self, Done, Use};
+use crate::sessions::Line;
+use crate::store::{Error, Rows};
+
+/// What a pruning came to.
+pub enum Pruning {
+    /// There is something to take away.
+    Needed(ContextPruned),
+    /// The session is small enough: its tokens.
+    NotNeeded(u64),
+}
+
+/// What pruning a session now would leave. Reads the row of every message and entity of the working set,
+/// and the events of the tool uses that stay.
+///
+/// # Errors
+/// When a row or an event cannot be read.
+pub fn pruning(
+    of: &InSession<'_>,
+    strategy: Strategy,
+    target: Option<u64>,
+    now: Micros,
+) -> Result<Pruning, Refusal> {
+    let messages = messages_of(of.state, &of.lines, &of.working)?;
+    let tokens_before = tokens_of(&messages);
+    let count = messages.len();
+    let uses = uses_of(of, &messages)?;
+    let entities = entities_of(of, now)?;
+    let entity_count = entities.len();
+    let working = Working {
+        messages,
+        tools: uses.iter().map(|one| one.position).collect(),
+        entities,
+    };
+    let Some(kept) = kept(working, strategy, target) else {
+        return Ok(Pruning::NotNeeded(tokens_before));
+    };
+    let went = |before: usize, after: usize| before.saturating_sub(after) as u64;
+    Ok(Pruning::Needed(ContextPruned {
+        strategy,
+        tokens_before,
+        tokens_after: kept.tokens,
+        went: [
+            went(count, kept.messages.len()),
+            went(uses.len(), kept.tools.len()),
+            went(entity_count, kept.entities.len()),
+        ],
+        messages: ids_of(of, &kept)?,
+        tools: items_of(of, &uses, &kept)?,
+        entities: kept.entities,
+    }))
+}
+
+/// What undoing the last pruning comes to; `None` when there is none.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn unpruning(of: &InSession<'_>) -> Result<Option<ContextUnpruned>, Refusal> {
+    let Some((_, pruned)) = &of.working.pruned else {
+        return Ok(None);
+    };
+    let before = working::under(of.state, &of.lines, pruned)?;
+    let tokens = |working: &WorkingSet| -> Result<u64, Error> {
+        Ok(tokens_of(&messages_of(of.state, &of.lines, working)?))
+    };
+    Ok(Some(ContextUnpruned {
+        tokens_before: tokens(&of.working)?,
+        tokens_after: tokens(&before)?,
+    }))
+}
+
+/// The messages of a working set, in time order.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn messages_of(
+    rows: &dyn Rows,
+    lines: &[Line],
+    working: &WorkingSet,
+) -> Result<Vec<Weighed>, Error> {
+    let mut found = Vec::new();
+    messages::oldest(rows, lines, Position(0), &mut |row| {
+        if working.has_message(row.position, &row.id) {
+            found.push(Weighed {
+                position: row.position,
+                tokens: row.tokens.into(),
+                is_important: row.has_tools || row.has_entities,
+            });
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// The uses of tools of a working set, in time order. Before the last pruning only those that it kept
+/// are looked for.
+fn uses_of(of: &InSession<'_>, messages: &[Weighed]) -> Result<Vec<Use>, Error> {
+    let mut found = Vec::new();
+    let mut older_left = of.working.pruned.as_ref().map(|(_, row)| {
+        // One use each; messages with tools among the kept ones are uses, too.
+        row.pruned.tools.len() + row.pruned.messages.len()
+    });
+    messages::uses(of.state, &of.lines, None, &mut |one| {
+        let is_older = matches!(&of.working.pruned, Some((at, _)) if one.position < *at);
+        if is_older && older_left == Some(0) {
+            return Ok(ControlFlow::Break(()));
+        }
+        let is_in = !is_older
+            || match one.done {
+                Done::Message => messages
+                    .binary_search_by_key(&one.position, |message| message.position)
+                    .is_ok(),
+                Done::Step | Done::Execution => {
+                    let item = item_at(of, &one)?;
+                    item.is_some_and(|item| of.working.has_tool(one.position, &item))
+                }
+            };
+        if is_in {
+            older_left = older_left.map(|left| left.saturating_sub(is_older.into()));
+            found.push(one);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.reverse();
+    Ok(found)
+}
+
+/// What a use is, by the id that events name it by.
+fn item_at(of: &InSession<'_>, one: &Use) -> Result<Option<Item>, Error> {
+    let executions = messages::executions_of(of.state, &of.state.log(), &of.lines, one)?;
+    Ok(executions.first().map(|execution| item_of(&execution.of)))
+}
+
+/// The entities of a working set, the greatest pruning score first.
+fn entities_of(of: &InSession<'_>, now: Micros) -> Result<Vec<EntityRef>, Error> {
+    let mut scored: Vec<(f64, Micros, EntityRef)> = Vec::new();
+    entities::walk(of.state, &of.lines, None, &mut |entity, row| {
+        if of.working.has_entity(Position(row.last), &entity) {
+            let kind = entity.kind.as_str();
+            let score =
+                relevance::pruning_score(kind, row.last_at, row.mentions, row.relations, now);
+            scored.push((score, row.last_at, entity));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    scored.sort_by(|(a, a_last, a_entity), (b, b_last, b_entity)| {
+        b.total_cmp(a)
+            .then(b_last.cmp(a_last))
+            .then(a_entity.cmp(b_entity))
+    });
+    Ok(scored.into_iter().map(|(_, _, entity)| entity).collect())
+}
+
+fn ids_of(of: &InSession<'_>, kept: &Kept<EntityRef>) -> Result<Vec<String>, Error> {
+    let mut ids = Vec::new();
+    for position in &kept.messages {
+        let row = messages::at(of.state, &of.lines, *position)?;
+        ids.extend(row.map(|row| row.id));
+    }
+    Ok(ids)
+}
+
+/// Steps and executions that stay; a message brings its tools along.
+fn items_of(of: &InSession<'_>, uses: &[Use], kept: &Kept<EntityRef>) -> Result<Vec<Item>, Error> {
+    let mut items = Vec::new();
+    let stays = |one: &&Use| one.done != Done::Message && kept.tools.contains(&one.position);
+    for one in uses.iter().filter(stays) {
+        items.extend(item_at(of, one)?);
+    }
+    Ok(items)
+}

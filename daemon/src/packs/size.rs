@@ -1,0 +1,156 @@
+//! How large a session's context is, how it came to be, and how it was pruned.
+
+use std::ops::ControlFlow;
+
+use super::event::{ContextUnpruned, PackFact};
+use super::view::working::{self, PrunedRow, Turn};
+use crate::clock::Micros;
+use crate::log::{Log, Position};
+use crate::messages;
+use crate::sessions::Line;
+use crate::store::{Error, Rows};
+
+/// Tokens of the messages in a session's working set. Reads the rows of those since the last pruning
+/// alone.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn context_size(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
+    let Some((at, row)) = working::of(rows, lines)?.pruned else {
+        return Ok(messages::totals(rows, lines)?.tokens_total());
+    };
+    let mut tokens = row.pruned.tokens_after;
+    messages::newest(rows, lines, None, &mut |row| {
+        if row.position <= at {
+            return Ok(ControlFlow::Break(()));
+        }
+        tokens += u64::from(row.tokens);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(tokens)
+}
+
+/// A pruning of a session.
+pub struct Pruned {
+    /// Where its event is.
+    pub position: Position,
+    /// What it left.
+    pub row: PrunedRow,
+    /// Whether it was undone.
+    pub is_undone: bool,
+}
+
+/// The prunings of a session, the oldest first.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Pruned>, Error> {
+    let mut turns = Vec::new();
+    working::turns(rows, lines, &mut |position, turn| {
+        turns.push((position, turn));
+        ControlFlow::Continue(())
+    })?;
+    let mut found: Vec<Pruned> = Vec::new();
+    for (position, turn) in turns.into_iter().rev() {
+        match turn {
+            Turn::Pruned(row) => found.push(Pruned {
+                position,
+                row: *row,
+                is_undone: false,
+            }),
+            Turn::Unpruned(_) => {
+                if let Some(last) = found.iter_mut().rfind(|pruned| !pruned.is_undone) {
+                    last.is_undone = true;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A moment of a session, as its metrics tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The event after which it was so.
+    pub position: Position,
+    /// When.
+    pub at: Micros,
+    /// Tokens of the messages in the working set.
+    pub context_size: u64,
+    /// Tokens of all messages.
+    pub tokens: u64,
+}
+
+/// How large a session was after each message and each pruning since a time, the oldest first; of more
+/// than `most` the newest.
+///
+/// # Errors
+/// [`Error`] when a row or an event cannot be read.
+pub fn series(
+    rows: &dyn Rows,
+    log: &Log<'_>,
+    lines: &[Line],
+    since: Micros,
+    most: usize,
+) -> Result<Vec<Point>, Error> {
+    let mut context_size = context_size(rows, lines)?;
+    let mut tokens = messages::totals(rows, lines)?.tokens_total();
+    let mut turns = Vec::new();
+    working::turns(rows, lines, &mut |position, turn| {
+        turns.push((position, turn));
+        ControlFlow::Continue(())
+    })?;
+    let mut turns = turns.into_iter().peekable();
+    let mut found: Vec<Point> = Vec::new();
+    let mut before_turns = |newer: Position, found: &mut Vec<Point>, size: &mut u64, tokens| {
+        while let Some((position, turn)) = turns.next_if(|(position, _)| *position > newer) {
+            let Some((at, before)) = turn_at(log, position, &turn)? else {
+                continue;
+            };
+            found.push(Point {
+                position,
+                at,
+                context_size: *size,
+                tokens,
+            });
+            *size = before;
+        }
+        Ok::<(), Error>(())
+    };
+    messages::newest(rows, lines, None, &mut |row| {
+        before_turns(row.position, &mut found, &mut context_size, tokens)?;
+        let at = log.event(row.record, row.position)?.header.time;
+        if at < since || found.len() >= most {
+            return Ok(ControlFlow::Break(()));
+        }
+        found.push(Point {
+            position: row.position,
+            at,
+            context_size,
+            tokens,
+        });
+        context_size = context_size.saturating_sub(row.tokens.into());
+        tokens = tokens.saturating_sub(row.tokens.into());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.retain(|point| point.at >= since);
+    found.truncate(most);
+    found.reverse();
+    Ok(found)
+}
+
+/// When the working set changed, and how large it was before.
+fn turn_at(log: &Log<'_>, position: Position, turn: &Turn) -> Result<Option<(Micros, u64)>, Error> {
+    if let Turn::Pruned(row) = turn {
+        return Ok(Some((row.at, row.pruned.tokens_before)));
+    }
+    let Some(event) = log.at(position)? else {
+        return Ok(None);
+    };
+    Ok(match PackFact::of(&event)? {
+        Some(PackFact::Unpruned(ContextUnpruned { tokens_before, .. })) => {
+            Some((event.header.time, tokens_before))
+        }
+        Some(PackFact::Made(_) | PackFact::Pruned(_)) | None => None,
+    })
+}

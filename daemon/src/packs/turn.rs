@@ -1,0 +1,106 @@
+//! Turning the working set of a session: prepared on the rows of a moment, recorded if the session has not
+//! changed since.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::command::{Turn, TurnWorkingSet, refuse_expired};
+use super::gather::InSession;
+use crate::clock::Micros;
+use crate::engine::{KeyClaim, Outcome, Write};
+use crate::error::Refusal;
+use crate::log::{Actor, Body, codec};
+use crate::operation::{Context, blocking};
+use crate::sessions::{self, Choice, Room, Wish};
+use crate::state::State;
+
+/// How often it is tried again when the session changes meanwhile.
+const TRIES: usize = 5;
+
+/// What was prepared.
+pub enum Prepared {
+    /// Something to be done.
+    Turn(Turn),
+    /// The session is as it should be: its tokens.
+    Nothing(u64),
+}
+
+/// What it came to.
+pub enum Turned {
+    /// It was done.
+    Done(Outcome),
+    /// There was nothing to be done.
+    Nothing {
+        /// In which session.
+        session: String,
+        /// Its tokens.
+        tokens: u64,
+        /// As read.
+        state: State,
+    },
+}
+
+/// Prepares a turn and has it recorded; anew when the session has changed meanwhile, since what a pruning
+/// does not name would otherwise be lost from the working set.
+///
+/// # Errors
+/// `SESSION_CLOSED`, `SESSION_EXPIRED`, `CONFLICT` when the session changes all the time or a lease is lost.
+pub async fn turn(
+    cx: &Arc<Context>,
+    actor: &Arc<Actor>,
+    claim: Option<KeyClaim>,
+    wish: Wish,
+    prepare: impl Fn(&InSession<'_>, Micros) -> Result<Prepared, Refusal> + Clone + Send + 'static,
+) -> Result<Turned, Refusal> {
+    let mut tries_left = TRIES;
+    loop {
+        let state = State::live(cx, None).await?;
+        let now = cx.engine.clock().now();
+        let session = wish.find(&state, actor, now)?;
+        let row = sessions::open(&state, &session)?;
+        let room = Room::of(cx);
+        refuse_expired(&room, &row, &session, now)?;
+        let (shared, prepare, of) = (Arc::clone(cx), prepare.clone(), session.clone());
+        let (prepared, state) = blocking(move || {
+            let prepared = prepare(&InSession::of(&shared, &state, &of)?, now)?;
+            Ok((prepared, state))
+        })
+        .await?;
+        let turn = match prepared {
+            Prepared::Turn(turn) => turn,
+            Prepared::Nothing(tokens) => {
+                return Ok(Turned::Nothing {
+                    session,
+                    tokens,
+                    state,
+                });
+            }
+        };
+        let clock = cx.engine.clock();
+        let wish = Wish {
+            session: Some(session),
+            ..wish.clone()
+        };
+        let is_stale = Arc::new(AtomicBool::new(false));
+        let command = TurnWorkingSet {
+            choice: Choice::prepare(wish, clock),
+            turn,
+            changed: row.changed,
+            is_stale: Arc::clone(&is_stale),
+            room,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let write = Write {
+            command: Box::new(command),
+            actor: Arc::clone(actor),
+            key: claim.clone(),
+            bytes: 0,
+        };
+        let outcome = cx.engine.write(write).await;
+        tries_left -= 1;
+        if outcome.is_err() && is_stale.load(Ordering::Acquire) && tries_left > 0 {
+            continue;
+        }
+        return outcome.map(Turned::Done);
+    }
+}

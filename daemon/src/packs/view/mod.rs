@@ -1,0 +1,235 @@
+//! Which packs were made, what each rests on, and what sessions have in mind.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `p` pack | [`PackRow`] |
+//! | `s` session 0 position (u64) | [`Listed`]: the packs of a session; of none when it is empty |
+//! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session |
+//! | `w` session 0 position (u64) | [`working::Turn`]: the session was pruned, or that was undone |
+//!
+//! All numbers are big-endian; an item is the SHA-256 of its encoding.
+
+pub mod working;
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::event::{Item, PackFact, PackMade, RestsOn};
+use crate::log::{Hash, Position, RecordKey, Stamped, codec};
+use crate::quotes::{self, Owner};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("packs.1");
+
+/// A pack as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackRow {
+    /// Where its event is.
+    pub position: u64,
+    /// In which record.
+    pub record: u64,
+    /// The session that it was made for, if it was for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+impl PackRow {
+    /// Where its event is: record and position.
+    #[must_use]
+    pub fn place(&self) -> (RecordKey, Position) {
+        (RecordKey(Position(self.record)), Position(self.position))
+    }
+}
+
+/// A pack in the list of its session: what is needed to remove all rows of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Listed {
+    pack: String,
+    tokens: u64,
+    rests_on: Vec<RestsOn>,
+}
+
+pub(super) fn key(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(session.len() + rest.len() + 2);
+    key.push(tag);
+    key.extend(session.as_bytes());
+    key.push(0);
+    key.extend(rest);
+    key
+}
+
+fn pack_key(pack: &str) -> Vec<u8> {
+    let mut key = vec![b'p'];
+    key.extend(pack.as_bytes());
+    key
+}
+
+fn use_key(session: &str, item: &Item) -> Vec<u8> {
+    let mut key = key(b'u', session, &Hash::of(&codec::encode(item)).0);
+    key.push(0);
+    key
+}
+
+pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
+    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: &PackFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let session = event.header.session.as_deref();
+    match (fact, session) {
+        (PackFact::Made(made), _) => make(rows, event, made, record),
+        (PackFact::Pruned(pruned), Some(session)) => working::prune(rows, event, session, pruned),
+        (PackFact::Unpruned(_), Some(session)) => working::unprune(rows, event, session),
+        (PackFact::Pruned(_) | PackFact::Unpruned(_), None) => Ok(()),
+    }
+}
+
+fn make(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    made: &PackMade,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let position = event.position();
+    let session = event.header.session.as_deref();
+    let row = PackRow {
+        position: position.0,
+        record: record.0.0,
+        session: session.map(str::to_owned),
+    };
+    rows.put(SPACE, &pack_key(&made.id), &codec::encode(&row));
+    let own = session.unwrap_or_default();
+    let listed = Listed {
+        pack: made.id.clone(),
+        tokens: made.tokens,
+        rests_on: made.rests_on.clone(),
+    };
+    let at = position.0.to_be_bytes();
+    rows.put(SPACE, &key(b's', own, &at), &codec::encode(&listed));
+    for one in &made.rests_on {
+        let of = one.session.as_deref().unwrap_or(own);
+        let mut key = use_key(of, &one.item);
+        key.extend(at);
+        rows.put(SPACE, &key, made.id.as_bytes());
+    }
+    let project = event.header.project.as_deref().unwrap_or_default();
+    let owner = session.map_or(Owner::Project(project), Owner::Session);
+    quotes::remember(rows, owner, position, &made.piece_hashes())
+}
+
+/// The pack of this id.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn get(rows: &dyn Rows, pack: &str) -> Result<Option<PackRow>, Error> {
+    let key = pack_key(pack);
+    rows.get(SPACE, &key)?
+        .map(|value| decode(&key, &value))
+        .transpose()
+}
+
+/// Tokens of all packs that were made for a session.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read or are damaged.
+pub fn tokens(rows: &dyn Rows, session: &str) -> Result<u64, Error> {
+    let low = key(b's', session, &[]);
+    let mut tokens = 0;
+    rows.scan(
+        SPACE,
+        &low,
+        &after_prefix(&low),
+        Direction::Forward,
+        &mut |key, value| {
+            tokens += decode::<Listed>(key, value)?.tokens;
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(tokens)
+}
+
+/// Packs that rested on something of a session, the newest first, at most `limit`: id and position.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn uses(
+    rows: &dyn Rows,
+    session: &str,
+    item: &Item,
+    limit: usize,
+) -> Result<Vec<(String, Position)>, Error> {
+    let low = use_key(session, item);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &low,
+        &after_prefix(&low),
+        Direction::Backward,
+        &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let damaged = || Error::corrupt(SPACE.name(), key, "not a use");
+            let position = key.last_chunk::<8>().ok_or_else(damaged)?;
+            let pack = std::str::from_utf8(value).map_err(|_| damaged())?;
+            found.push((pack.to_owned(), Position(u64::from_be_bytes(*position))));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// Removes every row of a session: its packs, who rested on what of it, its prunings, and what its packs
+/// said.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    for (key, value) in all(rows, &key(b's', session, &[]))? {
+        let listed: Listed = decode(&key, &value)?;
+        let at = key.last_chunk::<8>().copied().unwrap_or_default();
+        for one in &listed.rests_on {
+            let mut of_use = use_key(one.session.as_deref().unwrap_or(session), &one.item);
+            of_use.extend(at);
+            rows.remove(SPACE, &of_use);
+        }
+        rows.remove(SPACE, &pack_key(&listed.pack));
+        rows.remove(SPACE, &key);
+    }
+    for tag in [b'u', b'w'] {
+        for (key, _) in all(rows, &key(tag, session, &[]))? {
+            rows.remove(SPACE, &key);
+        }
+    }
+    quotes::forget(rows, session)
+}
+
+/// A row's key and value.
+type KeyValue = (Vec<u8>, Vec<u8>);
+
+fn all(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<KeyValue>, Error> {
+    let mut found = Vec::new();
+    let end = after_prefix(prefix);
+    rows.scan(
+        SPACE,
+        prefix,
+        &end,
+        Direction::Forward,
+        &mut |key, value| {
+            found.push((key.to_vec(), value.to_vec()));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}

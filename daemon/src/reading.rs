@@ -1,0 +1,79 @@
+//! What every read of one session begins with: whose it is, in which state, with what it shares.
+
+use std::sync::Arc;
+
+use lore::protocol::{AsOf, Position, SessionId};
+
+use crate::error::{Code, Refusal};
+use crate::operation::{Caller, Context, blocking};
+use crate::sessions::{self, Line, Wish};
+use crate::state::State;
+
+/// What a read of a session is given.
+pub struct Reading {
+    /// Which session; otherwise the caller's current one.
+    pub session: Option<SessionId>,
+    /// As of which moment.
+    pub as_of: Option<AsOf>,
+    /// At which position at least.
+    pub at_least: Option<Position>,
+    /// Who asks, when not the connection's agent.
+    pub agent: Option<String>,
+}
+
+/// A session in a state, ready to be read.
+pub struct Read {
+    /// Blobs, cache, settings.
+    pub cx: Arc<Context>,
+    /// The rows.
+    pub state: State,
+    /// Which session.
+    pub session: String,
+}
+
+impl Reading {
+    /// Finds the session in the state asked for.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`, `TIMEOUT` when `at_least` is not reached, `INVALID_INPUT` for what is no
+    /// moment.
+    pub async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
+        let caller = caller.acting_as(self.agent.as_deref())?;
+        let state = State::live(&cx, self.at_least).await?;
+        let wish = Wish::of(&caller, self.session.as_ref());
+        let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
+        let Some(as_of) = self.as_of else {
+            return Ok(Read { cx, state, session });
+        };
+        blocking(move || {
+            let state = state.back_to(&*cx.fold, &session, &as_of)?;
+            Ok(Read { cx, state, session })
+        })
+        .await
+    }
+}
+
+impl Read {
+    /// The session's id, as it goes over the wire.
+    ///
+    /// # Errors
+    /// `CORRUPT` when the rows hold one that is no id.
+    pub fn session_id(&self) -> Result<SessionId, Refusal> {
+        SessionId::new(self.session.as_str())
+            .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+    }
+
+    /// The session and those whose past it shares.
+    ///
+    /// # Errors
+    /// When a row cannot be read.
+    pub fn lines(&self) -> Result<Vec<Line>, Refusal> {
+        Ok(sessions::lineage(&self.state, &self.session)?)
+    }
+
+    /// Whether what is read survives a loss of power.
+    #[must_use]
+    pub fn durable(&self) -> bool {
+        self.cx.engine.is_durable()
+    }
+}

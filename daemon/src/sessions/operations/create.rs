@@ -1,0 +1,69 @@
+//! `create_session`.
+
+use std::sync::Arc;
+
+use lore::protocol::sessions::{CreateSessionArgs, CreateSessionReply};
+
+use super::{check_tags, check_texts, preferences_text};
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::choose::{fresh_id, session_of};
+use crate::sessions::command::CreateSession as Create;
+use crate::sessions::event::SessionCreated;
+
+/// `create_session`.
+pub struct CreateSession;
+
+impl Op for CreateSession {
+    type Args = CreateSessionArgs;
+    type Reply = CreateSessionReply;
+    const NAME: &'static str = "create_session";
+    const TITLE: &'static str = "Create a session";
+    const SENTENCE: &'static str = "Begins a session under an id of your own or a fresh one, so \
+        that several agents can record into it by name.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: CreateSessionArgs,
+    ) -> Result<CreateSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        check_texts([
+            ("title", args.title.as_ref()),
+            ("topic", args.topic.as_ref()),
+            ("user", args.user.as_ref()),
+            ("project", args.project.as_ref()),
+        ])?;
+        check_tags(&args.tags)?;
+        let clock = cx.engine.clock();
+        let event = SessionCreated {
+            title: args.title,
+            user: args.user.clone(),
+            topic: args.topic,
+            tags: args.tags,
+            preferences: preferences_text(args.preferences)?,
+        };
+        let body = event.prepare(clock.random());
+        let bytes = body.bytes.len();
+        let command = Create {
+            session: args
+                .session
+                .map_or_else(|| fresh_id('s', clock), |id| id.as_str().to_owned()),
+            project: args.project.or_else(|| caller.project.clone()),
+            user: args.user,
+            parent: None,
+            body,
+        };
+        let outcome = cx.write(&caller, key, bytes, command).await?;
+        let header = &outcome.event.header;
+        Ok(CreateSessionReply {
+            session: session_of(header)?,
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}

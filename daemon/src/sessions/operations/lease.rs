@@ -1,0 +1,121 @@
+//! `lease_session` and `release_session`.
+
+use std::sync::Arc;
+
+use lore::protocol::SessionId;
+use lore::protocol::sessions::{
+    LeaseSessionArgs, LeaseSessionReply, ReleaseSessionArgs, ReleaseSessionReply,
+};
+
+use crate::clock::format_time;
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::choose::{Choice, Wish, session_of};
+use crate::sessions::command::{ReleaseLease, TakeLease};
+use crate::sessions::event::SessionFact;
+
+/// How long a lease holds unless the call says, in milliseconds.
+const MS: u64 = 30_000;
+/// The shortest and the longest, in milliseconds.
+const MS_MIN: u64 = 1000;
+const MS_MAX: u64 = 3_600_000;
+
+/// `lease_session`.
+pub struct LeaseSession;
+
+impl Op for LeaseSession {
+    type Args = LeaseSessionArgs;
+    type Reply = LeaseSessionReply;
+    const NAME: &'static str = "lease_session";
+    const TITLE: &'static str = "Lease a session";
+    const SENTENCE: &'static str = "Takes or renews a named lease of a session for some seconds, so \
+        that one agent works on it alone; give its token as `fence` with writes, and a write after \
+        the lease was lost is refused.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: LeaseSessionArgs,
+    ) -> Result<LeaseSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let ms = args.ms.unwrap_or(MS);
+        if !(MS_MIN..=MS_MAX).contains(&ms) {
+            return Err(Refusal::invalid(format!(
+                "`ms` is {ms}; a lease holds for {MS_MIN} to {MS_MAX} milliseconds"
+            ))
+            .hint("Take it for less and renew it with its `token` while you work."));
+        }
+        let name = args.name.unwrap_or_else(|| "session".to_owned());
+        // The same letters as ids: a name is part of a row's key.
+        SessionId::new(name.as_str()).map_err(|error| {
+            let error = error.to_string().replace("session id", "lease's name");
+            Refusal::invalid(error)
+        })?;
+        let clock = cx.engine.clock();
+        let command = TakeLease {
+            choice: Choice::prepare(Wish::of(&caller, args.session.as_ref()), clock),
+            name,
+            micros: ms * 1000,
+            token: args.token,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let outcome = cx.write(&caller, claim, 0, command).await?;
+        let header = &outcome.event.header;
+        let leased = SessionFact::leased(&outcome.event)?;
+        Ok(LeaseSessionReply {
+            session: session_of(header)?,
+            token: leased.token(&outcome.event),
+            until: format_time(leased.until),
+            renewed: leased.token.is_some(),
+            name: leased.name,
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// `release_session`.
+pub struct ReleaseSession;
+
+impl Op for ReleaseSession {
+    type Args = ReleaseSessionArgs;
+    type Reply = ReleaseSessionReply;
+    const NAME: &'static str = "release_session";
+    const TITLE: &'static str = "Release a lease";
+    const SENTENCE: &'static str = "Gives a lease of a session back before it ends.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ReleaseSessionArgs,
+    ) -> Result<ReleaseSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let clock = cx.engine.clock();
+        let wish = Wish::of(&caller, args.session.as_ref());
+        let published = cx.read(None).await?;
+        let command = ReleaseLease {
+            session: wish.find(&published.snapshot, &caller.actor, clock.now())?,
+            project: caller.project.clone(),
+            token: args.token,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let outcome = cx.write(&caller, claim, 0, command).await?;
+        let header = &outcome.event.header;
+        let released = SessionFact::released(&outcome.event)?;
+        Ok(ReleaseSessionReply {
+            session: session_of(header)?,
+            name: released.name,
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}

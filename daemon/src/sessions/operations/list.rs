@@ -1,0 +1,198 @@
+//! `list_sessions`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lore::protocol::Position;
+use lore::protocol::sessions::{
+    ListSessionsArgs, ListSessionsReply, SessionState, SessionSummary, StateFilter,
+};
+
+use super::{parent, session_id};
+use crate::clock::{Micros, format_time};
+use crate::error::Refusal;
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::sessions::view::{self, Details, SessionRow, Within};
+use crate::sessions::{Room, State};
+use crate::store::{Error, Rows};
+
+const LIMIT: u64 = 50;
+const LIMIT_MAX: u64 = 500;
+/// Sessions looked at for one page; filters that match rarely get a `next` instead of a long wait.
+const LOOKED_AT_MAX: usize = 20_000;
+/// Agents that a summary names.
+const AGENTS_MAX: usize = 20;
+
+/// `list_sessions`.
+pub struct ListSessions;
+
+impl Op for ListSessions {
+    type Args = ListSessionsArgs;
+    type Reply = ListSessionsReply;
+    const NAME: &'static str = "list_sessions";
+    const TITLE: &'static str = "List sessions";
+    const SENTENCE: &'static str = "Lists sessions, the newest first: by user, project, agent, \
+        state and tags. Expired ones are shown when `state` asks for them.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListSessionsArgs,
+    ) -> Result<ListSessionsReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} sessions"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        let published = cx.read(args.at_least).await?;
+        let tail = published.tail.position;
+        let next = args.next.as_deref();
+        let before = next.map(|next| cursor(&cx, next, tail)).transpose()?;
+        let now = cx.engine.clock().now();
+        blocking(move || {
+            let rows = &published.snapshot;
+            let mut page = Page {
+                rows,
+                args: &args,
+                room: &Room::of(&cx),
+                now,
+                limit: limit as usize,
+                found: Vec::new(),
+                looked_at: 0,
+                last: None,
+                next: None,
+            };
+            view::newest(rows, within(&args), before, &mut |session, created| {
+                page.look_at(session, created)
+            })?;
+            let (found, next) = (page.found, page.next);
+            let sessions = found
+                .into_iter()
+                .map(|found| found.summary())
+                .collect::<Result<_, _>>()?;
+            Ok(ListSessionsReply {
+                sessions,
+                next: next.map(|at| Cursor::behind(at).text(List::Sessions, cx.engine.store_id())),
+                position: published.tail.position,
+                durable: cx.engine.is_durable(),
+                warnings: Vec::new(),
+            })
+        })
+        .await
+    }
+}
+
+fn cursor(cx: &Context, next: &str, tail: Position) -> Result<Position, Refusal> {
+    let cursor = Cursor::read(next, "next", List::Sessions, cx.engine.store_id(), tail)?;
+    Ok(cursor.position)
+}
+
+/// The narrowest list that holds all that is asked for.
+fn within(args: &ListSessionsArgs) -> Within<'_> {
+    match (&args.user, &args.project) {
+        (Some(user), _) => Within::User(user),
+        (None, Some(project)) => Within::Project(project),
+        (None, None) => Within::All,
+    }
+}
+
+struct Page<'p> {
+    rows: &'p dyn Rows,
+    args: &'p ListSessionsArgs,
+    room: &'p Room,
+    now: Micros,
+    limit: usize,
+    found: Vec<Listed>,
+    looked_at: usize,
+    /// The last one that was looked at.
+    last: Option<Position>,
+    next: Option<Position>,
+}
+
+/// A session that belongs on the page.
+struct Listed {
+    session: String,
+    state: SessionState,
+    row: SessionRow,
+    details: Details,
+    agents: Vec<String>,
+}
+
+impl Page<'_> {
+    fn look_at(&mut self, session: &str, created: Position) -> Result<ControlFlow<()>, Error> {
+        if self.found.len() == self.limit || self.looked_at == LOOKED_AT_MAX {
+            self.next = self.last;
+            return Ok(ControlFlow::Break(()));
+        }
+        self.looked_at += 1;
+        self.last = Some(created);
+        if let Some(row) = view::get(self.rows, session)?
+            && let Some(state) = self.state(&row)
+        {
+            let listed = Listed {
+                state,
+                details: view::details(self.rows, session)?,
+                agents: view::agents(self.rows, session, AGENTS_MAX)?,
+                session: session.to_owned(),
+                row,
+            };
+            if self.takes(&listed) {
+                self.found.push(listed);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Its state, if that is one that was asked for.
+    fn state(&self, row: &SessionRow) -> Option<SessionState> {
+        let state = match self.room.state(row, self.now) {
+            State::Active => SessionState::Active,
+            State::Expired => SessionState::Expired,
+            State::Closed => SessionState::Closed,
+        };
+        let is_wanted = match self.args.state {
+            None => !self.room.is_past(row, self.now),
+            Some(StateFilter::Any) => true,
+            Some(StateFilter::Active) => state == SessionState::Active,
+            Some(StateFilter::Expired) => state == SessionState::Expired,
+            Some(StateFilter::Closed) => state == SessionState::Closed,
+        };
+        is_wanted.then_some(state)
+    }
+
+    fn takes(&self, listed: &Listed) -> bool {
+        let args = self.args;
+        let project = args.project.as_ref();
+        let agent = args.by_agent.as_ref();
+        project.is_none_or(|project| listed.row.project.as_ref() == Some(project))
+            && agent.is_none_or(|agent| listed.agents.contains(agent))
+            && args
+                .tags
+                .iter()
+                .all(|tag| listed.details.tags.contains(tag))
+    }
+}
+
+impl Listed {
+    fn summary(self) -> Result<SessionSummary, Refusal> {
+        Ok(SessionSummary {
+            session: session_id(&self.session)?,
+            state: self.state,
+            parent: parent(self.details.parent.as_ref())?,
+            user: self.details.user,
+            project: self.row.project,
+            title: self.details.title,
+            topic: self.details.topic,
+            tags: self.details.tags,
+            agents: self.agents,
+            created_at: format_time(self.row.created_at),
+            last_activity: format_time(self.row.last_activity),
+            steps: self.row.steps,
+        })
+    }
+}

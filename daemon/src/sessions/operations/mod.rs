@@ -1,0 +1,107 @@
+//! The session lines of the operation table.
+
+mod create;
+mod lease;
+mod list;
+mod update;
+
+use lore::protocol::SessionId;
+use lore::protocol::sessions::{SessionParent, SessionState};
+use serde_json::{Map, Value};
+
+pub(crate) use super::command::PREFERENCES_BYTES_MAX;
+use super::command::TAGS_MAX;
+use super::event::Parent;
+use super::view::SessionRow;
+use super::{Room, State};
+use crate::clock::Micros;
+use crate::error::{Code, Refusal};
+use crate::operation::{Context, Operation};
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<create::CreateSession>(),
+    Operation::of::<update::UpdateSession>(),
+    Operation::of::<update::CloseSession>(),
+    Operation::of::<list::ListSessions>(),
+    Operation::of::<lease::LeaseSession>(),
+    Operation::of::<lease::ReleaseSession>(),
+];
+
+/// Title, topic, user, project and reason, each, in bytes.
+const TEXT_BYTES_MAX: usize = 1024;
+
+/// Refuses texts that are too long, or hold what would disturb a list of them.
+pub(crate) fn check_texts<'t>(
+    texts: impl IntoIterator<Item = (&'static str, Option<&'t String>)>,
+) -> Result<(), Refusal> {
+    for (name, text) in texts {
+        let Some(text) = text else { continue };
+        if text.len() > TEXT_BYTES_MAX || text.chars().any(char::is_control) {
+            return Err(Refusal::invalid(format!(
+                "`{name}` has at most {TEXT_BYTES_MAX} bytes and no control characters"
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn check_tags(tags: &[String]) -> Result<(), Refusal> {
+    if tags.len() > TAGS_MAX {
+        return Err(Refusal::invalid(format!(
+            "a session has at most {TAGS_MAX} tags; {} were given",
+            tags.len()
+        )));
+    }
+    match tags.iter().find(|tag| tag.is_empty()) {
+        Some(_) => Err(Refusal::invalid("a tag is empty")),
+        None => check_texts(tags.iter().map(|tag| ("tags", Some(tag)))),
+    }
+}
+
+/// Preferences as they are kept: the JSON object as text.
+fn preferences_text(given: Option<Map<String, Value>>) -> Result<Option<String>, Refusal> {
+    let text = given.map(|map| Value::from(map).to_string());
+    if text
+        .as_ref()
+        .is_some_and(|text| text.len() > PREFERENCES_BYTES_MAX)
+    {
+        return Err(Refusal::invalid(format!(
+            "`preferences` have at most {PREFERENCES_BYTES_MAX} bytes as JSON"
+        )));
+    }
+    Ok(text)
+}
+
+/// A session's id, as it goes over the wire.
+///
+/// # Errors
+/// `CORRUPT` when the rows hold one that is no id.
+pub fn session_id(session: &str) -> Result<SessionId, Refusal> {
+    SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+}
+
+/// What a session was forked from, as it goes over the wire.
+///
+/// # Errors
+/// `CORRUPT` when the rows hold what is no id.
+pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal> {
+    parent
+        .map(|parent| {
+            Ok(SessionParent {
+                session: session_id(&parent.session)?,
+                position: parent.position.into(),
+            })
+        })
+        .transpose()
+}
+
+/// Whether a session is in use, as it goes over the wire.
+#[must_use]
+pub fn state(cx: &Context, row: &SessionRow, now: Micros) -> SessionState {
+    match Room::of(cx).state(row, now) {
+        State::Active => SessionState::Active,
+        State::Expired => SessionState::Expired,
+        State::Closed => SessionState::Closed,
+    }
+}

@@ -1,0 +1,150 @@
+//! `update_session` and `close_session`.
+
+use std::sync::Arc;
+
+use lore::protocol::sessions::{
+    CloseSessionArgs, CloseSessionReply, SessionState, UpdateSessionArgs, UpdateSessionReply,
+};
+
+use super::{check_tags, check_texts, preferences_text};
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::operation::{Access, Caller, Context, Op};
+use crate::sessions::choose::{Choice, Wish, session_of};
+use crate::sessions::command::{Note, Noted};
+use crate::sessions::event::{SessionClosed, SessionUpdated};
+use crate::sessions::view;
+
+/// `update_session`.
+pub struct UpdateSession;
+
+impl Op for UpdateSession {
+    type Args = UpdateSessionArgs;
+    type Reply = UpdateSessionReply;
+    const NAME: &'static str = "update_session";
+    const TITLE: &'static str = "Update a session";
+    const SENTENCE: &'static str = "Sets title, topic, tags or single preferences of a session; \
+        what is not named stays, so two agents never undo each other.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: UpdateSessionArgs,
+    ) -> Result<UpdateSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        check(&args)?;
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let updated = SessionUpdated {
+            title: args.title,
+            topic: args.topic,
+            tags: args.tags,
+            add_tags: args.add_tags,
+            remove_tags: args.remove_tags,
+            preferences: preferences_text(args.preferences)?,
+        };
+        let clock = cx.engine.clock();
+        let body = Body::new(codec::encode(&updated), clock.random());
+        let bytes = body.bytes.len();
+        let note = Note {
+            choice: Choice::prepare(wish, clock),
+            what: Noted::Updated(Box::new(updated)),
+            body,
+        };
+        let outcome = cx.write(&caller, claim, bytes, note).await?;
+        let header = &outcome.event.header;
+        let session = session_of(header)?;
+        let published = cx.read(Some(header.position)).await?;
+        let details = view::details(&published.snapshot, session.as_str())?;
+        let preferences = details.preferences.as_deref();
+        Ok(UpdateSessionReply {
+            title: details.title,
+            topic: details.topic,
+            tags: details.tags,
+            preferences: preferences
+                .and_then(|text| serde_json::from_str(text).ok())
+                .unwrap_or_default(),
+            session,
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+fn check(args: &UpdateSessionArgs) -> Result<(), Refusal> {
+    let is_nothing = args.title.is_none()
+        && args.topic.is_none()
+        && args.tags.is_none()
+        && args.add_tags.is_empty()
+        && args.remove_tags.is_empty()
+        && args.preferences.is_none();
+    if is_nothing {
+        return Err(Refusal::invalid("the call names nothing to set")
+            .hint("Give `title`, `topic`, `tags`, `add_tags`, `remove_tags` or `preferences`."));
+    }
+    check_texts([
+        ("title", args.title.as_ref()),
+        ("topic", args.topic.as_ref()),
+    ])?;
+    check_tags(args.tags.as_deref().unwrap_or_default())?;
+    check_tags(&args.add_tags)?;
+    check_tags(&args.remove_tags)
+}
+
+/// `close_session`.
+pub struct CloseSession;
+
+impl Op for CloseSession {
+    type Args = CloseSessionArgs;
+    type Reply = CloseSessionReply;
+    const NAME: &'static str = "close_session";
+    const TITLE: &'static str = "Close a session";
+    const SENTENCE: &'static str = "Ends a session: everything in it stays readable, nothing more \
+        is recorded in it; `fork_session` goes on from it.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: CloseSessionArgs,
+    ) -> Result<CloseSessionReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        check_texts([("reason", args.reason.as_ref())])?;
+        let published = cx.read(None).await?;
+        let clock = cx.engine.clock();
+        // Never a new session just to close it.
+        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let session = match cx.repeated(&caller, claim.as_ref()).await? {
+            Some(outcome) => session_of(&outcome.event.header)?.as_str().to_owned(),
+            None => wish.find(&published.snapshot, &caller.actor, clock.now())?,
+        };
+        let closed = SessionClosed {
+            reason: args.reason,
+        };
+        let note = Note {
+            choice: Choice::prepare(
+                Wish {
+                    session: Some(session),
+                    ..wish
+                },
+                clock,
+            ),
+            what: Noted::Closed,
+            body: Body::new(codec::encode(&closed), clock.random()),
+        };
+        let outcome = cx.write(&caller, claim, 0, note).await?;
+        let header = &outcome.event.header;
+        Ok(CloseSessionReply {
+            session: session_of(header)?,
+            state: SessionState::Closed,
+            position: header.position,
+            durable: outcome.durable,
+            project: header.project.clone(),
+            warnings: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! What is known of a session besides its numbers: fields, agents, forks; and what users prefer.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{SPACE, key, list, named_key};
+use crate::log::{Header, Position, codec};
+use crate::sessions::event::{Parent, SessionBegun, SessionCreated, SessionUpdated, merged};
+use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+
+/// The fields of a session. Absent as a whole while none was ever set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Details {
+    /// For people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// On whose behalf.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// What is talked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Position of the event that set the topic; 0 without one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub topic_at: u64,
+    /// Labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// JSON object, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<String>,
+    /// The session whose past it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// Position at which its preferences were set last; 0 when never.
+    #[serde(default)]
+    pub preferred: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Details {
+    /// Sets the fields that are named.
+    pub fn set(&mut self, updated: &SessionUpdated) {
+        let set = |field: &mut Option<String>, to: &Option<String>| {
+            if let Some(text) = to {
+                *field = Some(text.clone()).filter(|text| !text.is_empty());
+            }
+        };
+        set(&mut self.title, &updated.title);
+        set(&mut self.topic, &updated.topic);
+        if let Some(tags) = &updated.tags {
+            self.tags.clone_from(tags);
+        }
+        self.tags.retain(|tag| !updated.remove_tags.contains(tag));
+        for tag in &updated.add_tags {
+            if !self.tags.contains(tag) {
+                self.tags.push(tag.clone());
+            }
+        }
+        if let Some(preferences) = &updated.preferences {
+            self.preferences = merged(self.preferences.as_deref(), Some(preferences));
+        }
+    }
+}
+
+/// A session began with these fields.
+pub(super) fn create(
+    rows: &mut dyn RowsMut,
+    header: &Header,
+    session: &str,
+    begun: SessionBegun,
+    created: SessionCreated,
+) -> Result<(), Error> {
+    let details = Details {
+        title: created.title,
+        topic_at: created.topic.as_ref().map_or(0, |_| header.position.0),
+        topic: created.topic,
+        tags: created.tags,
+        preferences: merged(begun.preferences.as_deref(), created.preferences.as_deref()),
+        user: created.user,
+        parent: begun.parent,
+        preferred: 0,
+    };
+    if let Some(user) = &details.user {
+        list::begin_for(rows, user, header.position, session);
+    }
+    if let Some(parent) = &details.parent {
+        let key = named_key(b'k', &parent.session, session.as_bytes());
+        rows.put(SPACE, &key, &parent.position.to_be_bytes());
+    }
+    let mut details = details;
+    if details.preferences.is_some() {
+        prefer(rows, header, session, &mut details);
+    }
+    put(rows, session, &details);
+    Ok(())
+}
+
+/// Fields were set.
+pub(super) fn update(
+    rows: &mut dyn RowsMut,
+    header: &Header,
+    session: &str,
+    updated: SessionUpdated,
+) -> Result<(), Error> {
+    let mut details = details(rows, session)?;
+    details.set(&updated);
+    if updated.topic.is_some() {
+        details.topic_at = details.topic.as_ref().map_or(0, |_| header.position.0);
+    }
+    if updated.preferences.is_some() {
+        prefer(rows, header, session, &mut details);
+    }
+    put(rows, session, &details);
+    Ok(())
+}
+
+fn put(rows: &mut dyn RowsMut, session: &str, details: &Details) {
+    if *details != Details::default() {
+        rows.put(
+            SPACE,
+            &key(b'd', session.as_bytes()),
+            &codec::encode(details),
+        );
+    } else {
+        rows.remove(SPACE, &key(b'd', session.as_bytes()));
+    }
+}
+
+fn preferred_key(user: &str, position: u64) -> Vec<u8> {
+    // The last one is found first.
+    named_key(b'v', user, &(!position).to_be_bytes())
+}
+
+/// The preferences of a session are its user's last ones now.
+fn prefer(rows: &mut dyn RowsMut, header: &Header, session: &str, details: &mut Details) {
+    // What was preferred elsewhere, at another time, is not what a user preferred last.
+    if header.origin.is_some() {
+        return;
+    }
+    let Some(user) = &details.user else { return };
+    rows.remove(SPACE, &preferred_key(user, details.preferred));
+    let position = header.position;
+    details.preferred = position.0;
+    let mut value = session.as_bytes().to_vec();
+    value.push(0);
+    value.extend(details.preferences.as_deref().unwrap_or("{}").as_bytes());
+    rows.put(SPACE, &preferred_key(user, position.0), &value);
+}
+
+/// Removes the fields of a session, and what follows from them.
+pub(super) fn forget(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    created: Position,
+) -> Result<(), Error> {
+    let details = details(rows, session)?;
+    if let Some(user) = &details.user {
+        rows.remove(SPACE, &preferred_key(user, details.preferred));
+        list::forget_for(rows, user, created);
+    }
+    if let Some(parent) = &details.parent {
+        let key = named_key(b'k', &parent.session, session.as_bytes());
+        rows.remove(SPACE, &key);
+    }
+    rows.remove(SPACE, &key(b'd', session.as_bytes()));
+    Ok(())
+}
+
+/// The fields of a session.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn details(rows: &dyn Rows, session: &str) -> Result<Details, Error> {
+    let key = key(b'd', session.as_bytes());
+    match rows.get(SPACE, &key)? {
+        None => Ok(Details::default()),
+        Some(value) => {
+            codec::decode(&value).map_err(|reason| Error::corrupt(SPACE.name(), &key, reason))
+        }
+    }
+}
+
+/// What a user preferred last, in any session: a JSON object as text.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn preferences_of(rows: &dyn Rows, user: &str) -> Result<Option<String>, Error> {
+    let prefix = named_key(b'v', user, &[]);
+    let high = after_prefix(&prefix);
+    let mut found = None;
+    rows.scan(
+        SPACE,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            let text = std::str::from_utf8(value).ok();
+            let preferences = text.and_then(|text| text.split_once('\0'));
+            let (_, preferences) = preferences
+                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a row of preferences"))?;
+            found = Some(preferences.to_owned());
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// Notes who takes part.
+pub(super) fn note_agent(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    header: &Header,
+) -> Result<(), Error> {
+    if header.author().is_empty() {
+        return Ok(());
+    }
+    let key = named_key(b'g', session, header.author().as_bytes());
+    if rows.get(SPACE, &key)?.is_none() {
+        rows.put(SPACE, &key, &header.position.0.to_be_bytes());
+    }
+    Ok(())
+}
+
+/// Agents that took part in a session, at most `limit`, by name.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn agents(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<String>, Error> {
+    Ok(names(rows, b'g', session, limit)?
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect())
+}
+
+/// Sessions that share the past of one, with the position up to which they do; at most `limit`.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forks_of(
+    rows: &dyn Rows,
+    session: &str,
+    limit: usize,
+) -> Result<Vec<(String, Position)>, Error> {
+    names(rows, b'k', session, limit)
+}
+
+/// What a session has under names, each with a position.
+fn names(
+    rows: &dyn Rows,
+    tag: u8,
+    session: &str,
+    limit: usize,
+) -> Result<Vec<(String, Position)>, Error> {
+    let prefix = named_key(tag, session, &[]);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &prefix,
+        &after_prefix(&prefix),
+        Direction::Forward,
+        &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            let position = <[u8; 8]>::try_from(&**value)
+                .map_err(|_| Error::corrupt(SPACE.name(), key, "not a position"))?;
+            found.push((
+                String::from_utf8_lossy(name).into_owned(),
+                Position(u64::from_be_bytes(position)),
+            ));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}

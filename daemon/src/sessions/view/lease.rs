@@ -1,0 +1,118 @@
+//! Who may work on a session alone, and until when.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{SPACE, named_key};
+use crate::clock::{Micros, format_time};
+use crate::log::{Stamped, codec};
+use crate::sessions::event::SessionLeased;
+use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+
+/// A lease as it was taken or renewed last; it is over once its time has passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// What proves it: the position at which it was taken, so a later holder's is greater.
+    pub token: u64,
+    /// When it ends.
+    pub until: Micros,
+    /// Who holds it.
+    #[serde(default)]
+    pub agent: String,
+    /// Likewise: the user id.
+    pub uid: u32,
+    /// Likewise: the program.
+    #[serde(default)]
+    pub client: String,
+}
+
+impl Lease {
+    /// Whether it still holds.
+    #[must_use]
+    pub fn holds(&self, now: Micros) -> bool {
+        now < self.until
+    }
+
+    /// Who holds it and until when, for people.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let who = if self.agent.is_empty() {
+            format!("a caller without a name (uid {})", self.uid)
+        } else {
+            format!("`{}`", self.agent)
+        };
+        format!("{who} until {}", format_time(self.until))
+    }
+}
+
+pub(super) fn take(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    event: &Stamped,
+    leased: &SessionLeased,
+) -> Result<(), Error> {
+    let actor = &event.header.actor;
+    let lease = Lease {
+        token: leased.token(event).0,
+        until: leased.until,
+        agent: actor.agent.clone(),
+        uid: actor.uid,
+        client: actor.client.clone(),
+    };
+    // What is over makes room.
+    for (name, before) in leases(rows, session, usize::MAX)? {
+        if !before.holds(event.header.time) {
+            release(rows, session, &name);
+        }
+    }
+    let key = named_key(b'l', session, leased.name.as_bytes());
+    rows.put(SPACE, &key, &codec::encode(&lease));
+    Ok(())
+}
+
+pub(super) fn release(rows: &mut dyn RowsMut, session: &str, name: &str) {
+    rows.remove(SPACE, &named_key(b'l', session, name.as_bytes()));
+}
+
+fn decode(key: &[u8], value: &[u8]) -> Result<Lease, Error> {
+    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
+}
+
+/// A lease of a session by its name, held or over.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read or is damaged.
+pub fn lease(rows: &dyn Rows, session: &str, name: &str) -> Result<Option<Lease>, Error> {
+    let key = named_key(b'l', session, name.as_bytes());
+    rows.get(SPACE, &key)?
+        .map(|value| decode(&key, &value))
+        .transpose()
+}
+
+/// The leases of a session by their names, held or over, at most `limit`.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn leases(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<(String, Lease)>, Error> {
+    let prefix = named_key(b'l', session, &[]);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &prefix,
+        &after_prefix(&prefix),
+        Direction::Forward,
+        &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            found.push((
+                String::from_utf8_lossy(name).into_owned(),
+                decode(key, value)?,
+            ));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}

@@ -1,0 +1,95 @@
+//! Sessions in the order in which they began: all, those of a user, those of a project.
+
+use std::ops::ControlFlow;
+
+use super::{SPACE, SessionRow, key, named_key};
+use crate::log::{Header, Position};
+use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+
+/// Among which sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within<'w> {
+    /// All.
+    All,
+    /// Those of a user.
+    User(&'w str),
+    /// Those of a project.
+    Project(&'w str),
+}
+
+impl Within<'_> {
+    fn prefix(self) -> Vec<u8> {
+        match self {
+            Self::All => key(b'n', &[]),
+            Self::User(user) => named_key(b'u', user, &[]),
+            Self::Project(project) => named_key(b'j', project, &[]),
+        }
+    }
+
+    fn key(self, position: Position) -> Vec<u8> {
+        let mut key = self.prefix();
+        key.extend(position.0.to_be_bytes());
+        key
+    }
+}
+
+/// A session began.
+pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
+    let project = header.project.as_deref().map(Within::Project);
+    for within in [Some(Within::All), project].into_iter().flatten() {
+        rows.put(SPACE, &within.key(header.position), session.as_bytes());
+    }
+}
+
+/// A session began on behalf of a user.
+pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, session: &str) {
+    rows.put(SPACE, &Within::User(user).key(position), session.as_bytes());
+}
+
+/// Removes a session from the lists of all and of its project.
+pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
+    let project = row.project.as_deref().map(Within::Project);
+    for within in [Some(Within::All), project].into_iter().flatten() {
+        rows.remove(SPACE, &within.key(Position(row.created)));
+    }
+}
+
+/// Removes a session from the list of a user.
+pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) {
+    rows.remove(SPACE, &Within::User(user).key(created));
+}
+
+/// What visitors of sessions get: the session, and the position at which it began.
+pub type VisitSession<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
+
+/// Visits sessions that began before a position, the newest first, each with the position at which
+/// it began.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read, or what `visit` returned.
+pub fn newest(
+    rows: &dyn Rows,
+    within: Within<'_>,
+    before: Option<Position>,
+    visit: VisitSession<'_>,
+) -> Result<(), Error> {
+    let prefix = within.prefix();
+    let high = before.map_or_else(|| after_prefix(&prefix), |before| within.key(before));
+    rows.scan(
+        SPACE,
+        &prefix,
+        &high,
+        Direction::Backward,
+        &mut |key, value| {
+            let position = key
+                .get(prefix.len()..)
+                .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+            match (position, std::str::from_utf8(value)) {
+                (Some(position), Ok(session)) => {
+                    visit(session, Position(u64::from_be_bytes(position)))
+                }
+                _ => Err(Error::corrupt(SPACE.name(), key, "not a row of a list")),
+            }
+        },
+    )
+}

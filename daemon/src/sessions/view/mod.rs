@@ -1,0 +1,402 @@
+//! The sessions there are, what is known of each, and which one each caller was in last.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `s` session | [`SessionRow`] |
+//! | `d` session | [`Details`] |
+//! | `g` session 0 agent | position of that agent's first event in it |
+//! | `l` session 0 name | [`Lease`] |
+//! | `k` parent 0 session | position up to which the session shares its parent's past |
+//! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position at which it began |
+//! | `v` user 0 position (u64, inverted) | what the user preferred from there on, in which session |
+//! | `c` hash of uid, agent, project | time and session of that caller's last event |
+//! | `p` project · `t` | [`Counts`] of a project · of the store |
+//! | `f` `q` session | what is left of a forgotten one: see [`super::tombstone`] |
+
+mod details;
+mod lease;
+mod list;
+
+use std::ops::ControlFlow;
+
+use super::event::{SessionBegun, SessionCreated, SessionFact, is_of_forgetting};
+use super::tombstone;
+use crate::clock::Micros;
+use crate::log::{Actor, Hash, Position, Stamped, index};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
+
+pub use details::{Details, agents, details, forks_of, preferences_of};
+pub use lease::{Lease, lease, leases};
+pub use list::{Within, newest};
+
+/// The rows of this view, version 2.
+pub const SPACE: Space = Space::new("sessions.2");
+
+/// A session as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Position of its first event.
+    pub created: u64,
+    /// When its first event happened.
+    pub created_at: Micros,
+    /// Time of its last event.
+    pub last_activity: Micros,
+    /// Project it was made in.
+    pub project: Option<String>,
+    /// Recorded step attempts.
+    pub steps: u64,
+    /// Position of its last event that is a change of it: not of one that tells what was read.
+    pub changed: u64,
+    /// Position of the event that closed it; 0 while it is open.
+    pub closed: u64,
+    /// The last position that it shares with its parent; 0 when it is no fork.
+    pub forked: u64,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Sessions.
+    pub sessions: u64,
+    /// Recorded step attempts.
+    pub steps: u64,
+}
+
+/// What an event means for its session, as the sum of the rooms knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meaning {
+    /// It is a recorded step.
+    pub is_step: bool,
+    /// It only tells what was read: the session is as it was.
+    pub is_no_change: bool,
+}
+
+struct CallerRow {
+    session: String,
+    at: Micros,
+}
+
+/// A row of fixed numbers (big-endian) and one text behind them: written for every event, so kept
+/// simpler than CBOR.
+pub(super) trait Row: Sized {
+    fn encode(&self) -> Vec<u8>;
+    fn decode(value: &[u8]) -> Option<Self>;
+}
+
+pub(super) fn numbers_and_text<const N: usize>(numbers: [u64; N], text: &str) -> Vec<u8> {
+    let mut value = Vec::with_capacity(8 * N + text.len());
+    numbers
+        .iter()
+        .for_each(|number| value.extend(number.to_be_bytes()));
+    value.extend(text.as_bytes());
+    value
+}
+
+pub(super) fn split<const N: usize>(value: &[u8]) -> Option<([u64; N], &str)> {
+    let (numbers, text) = value.split_at_checked(8 * N)?;
+    let mut found = [0; N];
+    for (number, bytes) in found.iter_mut().zip(numbers.as_chunks::<8>().0) {
+        *number = u64::from_be_bytes(*bytes);
+    }
+    Some((found, std::str::from_utf8(text).ok()?))
+}
+
+impl Row for SessionRow {
+    fn encode(&self) -> Vec<u8> {
+        let numbers = [
+            self.created,
+            self.created_at,
+            self.last_activity,
+            self.steps,
+            self.changed,
+            self.closed,
+            self.forked,
+        ];
+        // No project's id is empty.
+        numbers_and_text(numbers, self.project.as_deref().unwrap_or_default())
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let (
+            [
+                created,
+                created_at,
+                last_activity,
+                steps,
+                changed,
+                closed,
+                forked,
+            ],
+            project,
+        ) = split(value)?;
+        Some(Self {
+            created,
+            created_at,
+            last_activity,
+            project: Some(project.to_owned()).filter(|project| !project.is_empty()),
+            steps,
+            changed,
+            closed,
+            forked,
+        })
+    }
+}
+
+impl Row for CallerRow {
+    fn encode(&self) -> Vec<u8> {
+        numbers_and_text([self.at], &self.session)
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let ([at], session) = split(value)?;
+        Some(Self {
+            session: session.to_owned(),
+            at,
+        })
+    }
+}
+
+impl Row for Counts {
+    fn encode(&self) -> Vec<u8> {
+        numbers_and_text([self.sessions, self.steps], "")
+    }
+
+    fn decode(value: &[u8]) -> Option<Self> {
+        let ([sessions, steps], _) = split(value)?;
+        Some(Self { sessions, steps })
+    }
+}
+
+pub(super) fn key(tag: u8, name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(1 + name.len());
+    key.push(tag);
+    key.extend(name);
+    key
+}
+
+fn caller_key(actor: &Actor, project: Option<&str>) -> Vec<u8> {
+    let mut name = actor.uid.to_be_bytes().to_vec();
+    for part in [actor.agent.as_str(), project.unwrap_or_default()] {
+        name.extend(part.as_bytes());
+        name.push(0);
+    }
+    key(b'c', &Hash::of(&name).0)
+}
+
+pub(super) fn read<T: Row>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Error> {
+    rows.get(SPACE, key)?
+        .map(|value| {
+            T::decode(&value)
+                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a row of this kind"))
+        })
+        .transpose()
+}
+
+/// The key of what a session has under a name.
+fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
+    let mut key = key(tag, session.as_bytes());
+    key.push(0);
+    key.extend(name);
+    key
+}
+
+/// Folds an event: its session's row, its caller's row, the counts, and what this room's own events
+/// say.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or the event does not decode.
+pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, means: Meaning) -> Result<(), Error> {
+    let Some(session) = &event.header.session else {
+        return Ok(());
+    };
+    let header = &event.header;
+    if is_of_forgetting(&header.kind) {
+        return tombstone::apply(rows, session, header);
+    }
+    let fact = SessionFact::of(event)?;
+    let is_new = header.kind == SessionCreated::KIND;
+    let session_key = key(b's', session.as_bytes());
+    let mut row = match read::<SessionRow>(rows, &session_key)? {
+        Some(row) => row,
+        None if tombstone::forgotten(rows, session)?.is_some() => {
+            let reason = "an event after the session was forgotten";
+            return Err(Error::corrupt(SPACE.name(), &session_key, reason));
+        }
+        None => {
+            list::begin(rows, session, header);
+            SessionRow {
+                created: header.position.0,
+                created_at: header.happened_at(),
+                last_activity: header.time,
+                project: header.project.clone(),
+                steps: 0,
+                changed: header.position.0,
+                closed: 0,
+                forked: 0,
+            }
+        }
+    };
+    row.last_activity = header.time;
+    row.steps += u64::from(means.is_step);
+    if !means.is_no_change {
+        row.changed = header.position.0;
+    }
+    match &fact {
+        Some(SessionFact::Closed) => row.closed = header.position.0,
+        Some(SessionFact::Created(
+            SessionBegun {
+                parent: Some(parent),
+                ..
+            },
+            _,
+        )) => {
+            row.forked = parent.position;
+            index::note_step(rows, session, parent.last_step)?;
+        }
+        Some(_) | None => {}
+    }
+    rows.put(SPACE, &session_key, &row.encode());
+    details::note_agent(rows, session, header)?;
+    // Whoever imports a session does not work in it, and what the daemon finds is nobody's last call.
+    if header.origin.is_none() && !header.actor.is_daemon() {
+        let caller = CallerRow {
+            session: session.clone(),
+            at: header.time,
+        };
+        let caller_key = caller_key(&header.actor, header.project.as_deref());
+        rows.put(SPACE, &caller_key, &caller.encode());
+    }
+    if is_new || means.is_step {
+        count(rows, row.project.as_deref(), |counts| {
+            counts.sessions += u64::from(is_new);
+            counts.steps += u64::from(means.is_step);
+        })?;
+    }
+    match fact {
+        None | Some(SessionFact::Closed) => Ok(()),
+        Some(SessionFact::Created(begun, created)) => {
+            details::create(rows, header, session, begun, created)
+        }
+        Some(SessionFact::Updated(updated)) => details::update(rows, header, session, updated),
+        Some(SessionFact::Leased(leased)) => lease::take(rows, session, event, &leased),
+        Some(SessionFact::Released(released)) => {
+            lease::release(rows, session, &released.name);
+            Ok(())
+        }
+    }
+}
+
+/// Changes the counts of the store, and of a session's project. None of anything is no row.
+fn count(
+    rows: &mut dyn RowsMut,
+    project: Option<&str>,
+    change: impl Fn(&mut Counts),
+) -> Result<(), Error> {
+    let of_project = project.map(|project| key(b'p', project.as_bytes()));
+    for key in [Some(key(b't', &[])), of_project].into_iter().flatten() {
+        let mut counts = read::<Counts>(rows, &key)?.unwrap_or_default();
+        change(&mut counts);
+        if counts == Counts::default() {
+            rows.remove(SPACE, &key);
+        } else {
+            rows.put(SPACE, &key, &counts.encode());
+        }
+    }
+    Ok(())
+}
+
+/// Removes all that this view has of a session, and it from the counts.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let session_key = key(b's', session.as_bytes());
+    let Some(row) = read::<SessionRow>(rows, &session_key)? else {
+        return Ok(());
+    };
+    details::forget(rows, session, Position(row.created))?;
+    list::forget(rows, &row);
+    for tag in [b'g', b'l'] {
+        let prefix = named_key(tag, session, &[]);
+        remove_all(rows, SPACE, &prefix)?;
+    }
+    rows.remove(SPACE, &session_key);
+    count(rows, row.project.as_deref(), |counts| {
+        counts.sessions = counts.sessions.saturating_sub(1);
+        counts.steps = counts.steps.saturating_sub(row.steps);
+    })
+}
+
+/// A session, if there is one of this id.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn get(rows: &dyn Rows, session: &str) -> Result<Option<SessionRow>, Error> {
+    read(rows, &key(b's', session.as_bytes()))
+}
+
+/// Whether there is a session of this id.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn exists(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
+    Ok(rows.get(SPACE, &key(b's', session.as_bytes()))?.is_some())
+}
+
+/// The session of a caller's last event in a project, and when that was.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn last_of(
+    rows: &dyn Rows,
+    actor: &Actor,
+    project: Option<&str>,
+) -> Result<Option<(String, Micros)>, Error> {
+    let row = read::<CallerRow>(rows, &caller_key(actor, project))?;
+    Ok(row.map(|row| (row.session, row.at)))
+}
+
+/// What the store holds.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn counts(rows: &dyn Rows) -> Result<Counts, Error> {
+    Ok(read(rows, &key(b't', &[]))?.unwrap_or_default())
+}
+
+/// What a project holds.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn project_counts(rows: &dyn Rows, project: &str) -> Result<Counts, Error> {
+    Ok(read(rows, &key(b'p', project.as_bytes()))?.unwrap_or_default())
+}
+
+/// Ids of sessions, in order, at most `limit`.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn ids(rows: &dyn Rows, limit: usize) -> Result<Vec<String>, Error> {
+    named(rows, b's', limit)
+}
+
+/// Whatever rows of one kind are named after, in order, at most `limit`.
+pub(super) fn named(rows: &dyn Rows, tag: u8, limit: usize) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &[tag],
+        &after_prefix(&[tag]),
+        Direction::Forward,
+        &mut |key, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            if let Some(name) = key.get(1..) {
+                found.push(String::from_utf8_lossy(name).into_owned());
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}

@@ -1,0 +1,123 @@
+//! What was recorded, as it is shown to a model or a person: characters that cannot be seen, or that
+//! change how others are seen, are written out instead of passed on.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A text of several lines: line ends and tabs stay, all else that [`is_hidden`] is written as
+/// `\u{202e}`. A carriage return in front of a line end goes.
+///
+/// ```
+/// assert_eq!(lored::shown::text("a\u{202e}b\r\n\tc"), "a\\u{202e}b\n\tc");
+/// ```
+#[must_use]
+pub fn text(text: &str) -> Cow<'_, str> {
+    written_out(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// A name or a title, which is one line: line ends and tabs are written out, too.
+///
+/// ```
+/// assert_eq!(lored::shown::line("a\nb"), "a\\nb");
+/// ```
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    written_out(text, |_| false)
+}
+
+/// The beginning of a text that has at most `max` bytes, without a part of a character.
+#[must_use]
+pub fn head(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Whether a character is a control character, changes the direction of others, has no width, or
+/// otherwise leaves no mark: what could hide an instruction from the one who reads over it.
+///
+/// Selectors of an emoji's form (U+FE00 to U+FE0F) only choose between looks and are not hidden.
+#[must_use]
+pub fn is_hidden(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_control();
+    }
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}'              // soft hyphen, joiner, Arabic letter mark
+            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // fillers of Hangul
+            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' // inherent vowels, selectors
+            | '\u{200b}'..='\u{200f}'                     // zero width, marks of direction
+            | '\u{2028}'..='\u{202e}'                     // separators, embeddings, overrides
+            | '\u{2060}'..='\u{206f}'                     // invisible operators, isolates
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'        // byte order mark, annotations
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and music controls
+            | '\u{e0000}'..='\u{e0fff}'                   // tags, selectors: text that nobody sees
+        )
+}
+
+fn written_out(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_plain = |character| stays(character) || !is_hidden(character);
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\r' if stays('\n') && rest.peek() == Some(&'\n') => {}
+            _ if is_plain(character) => out.push(character),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            // Writing to a text does not fail.
+            _ => drop(write!(out, "\\u{{{:x}}}", u32::from(character))),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seen_stays_as_it_is() {
+        for plain in [
+            "",
+            "switch-nyc-01",
+            "naïve café — 漢字 ☕\u{fe0f} 🦀",
+            "a\n\tb",
+        ] {
+            assert!(matches!(text(plain), Cow::Borrowed(shown) if shown == plain));
+        }
+    }
+
+    #[test]
+    fn a_head_ends_with_a_character() {
+        for (max, shown) in [(0, ""), (1, "a"), (2, "a"), (3, "aé"), (9, "aéb")] {
+            assert_eq!(head("aéb", max), shown);
+        }
+    }
+
+    #[test]
+    fn what_hides_is_written_out() {
+        for (hidden, shown) in [
+            ("nyc\u{202e}10-hctiws", "nyc\\u{202e}10-hctiws"),
+            (
+                "a\u{200b}b\u{2066}c\u{feff}",
+                "a\\u{200b}b\\u{2066}c\\u{feff}",
+            ),
+            ("\u{1b}[31mred\u{7}\u{9b}", "\\u{1b}[31mred\\u{7}\\u{9b}"),
+            ("tag\u{e0041}\u{e0100}", "tag\\u{e0041}\\u{e0100}"),
+            ("one\r\ntwo\rthree", "one\ntwo\\rthree"),
+            ("line\u{2028}break", "line\\u{2028}break"),
+        ] {
+            assert_eq!(text(hidden), shown);
+            assert!(!text(hidden).chars().any(|c| is_hidden(c) && c != '\n'));
+        }
+        assert_eq!(line("one\r\n\ttwo"), "one\\r\\n\\ttwo");
+    }
+}

@@ -1,0 +1,288 @@
+//! One connection to an MCP server, from its greeting to its end.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig,
+    ContentBlock, Implementation,
+};
+use rmcp::service::{
+    ClientInitializeError, Peer, RoleClient, RunningService, ServiceError, serve_client_with_ct,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::answer::Answer;
+use super::child::{self, Child};
+use super::http::Http;
+use super::limited::Limited;
+use super::words::quoted;
+use super::{MESSAGE_BYTES_MAX, Server};
+
+/// How long the last words of a child that has ended are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// What a line may take beyond a message, so that [`Limited`] sees it first.
+const LINE_MARGIN: usize = 64 << 10;
+
+type Running = RunningService<RoleClient, ClientConfig>;
+
+/// A server that is ready for calls. Dropped, it is ended.
+pub struct Connection {
+    peer: Peer<RoleClient>,
+    link: Arc<Link>,
+    _end: DropGuard,
+}
+
+/// What a connection shares with the task that watches it.
+struct Link {
+    resolver: String,
+    used: Mutex<Instant>,
+    is_too_long: Arc<AtomicBool>,
+    closed: CancellationToken,
+}
+
+/// How a connection is made, and when it is ended.
+pub struct Plan<'a> {
+    /// Whose it is.
+    pub resolver: &'a str,
+    /// Where its server is.
+    pub server: &'a Server,
+    /// The longest start.
+    pub start_max: Duration,
+    /// How long nobody asks until it is ended.
+    pub idle_max: Duration,
+    /// Where its tasks are counted.
+    pub tasks: &'a TaskTracker,
+    /// Ends it.
+    pub stop: CancellationToken,
+}
+
+/// Why a call has no answer.
+#[derive(Debug)]
+pub enum CallError {
+    /// The connection is of no more use.
+    Closed(String),
+    /// The server says no.
+    Refused(String),
+}
+
+impl Connection {
+    /// Starts or finds the server and greets it.
+    ///
+    /// # Errors
+    /// Why it is not ready, as the end of a sentence.
+    pub async fn open(plan: &Plan<'_>) -> Result<Self, String> {
+        let link = Arc::new(Link {
+            resolver: plan.resolver.to_owned(),
+            used: Mutex::new(Instant::now()),
+            is_too_long: Arc::default(),
+            closed: CancellationToken::new(),
+        });
+        let stop = plan.stop.clone();
+        let (running, process) = match plan.server {
+            Server::Url(url) => {
+                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+                let transport = StreamableHttpClientTransport::with_client(Http, config);
+                let greeting = serve_client_with_ct(greeting(), transport, stop.clone());
+                (greeted(plan.start_max, greeting).await?, None)
+            }
+            Server::Command {
+                program,
+                arguments,
+                environment,
+            } => {
+                let started = child::start(program, arguments, environment);
+                let (child, pipes) = started.map_err(|error| not_started(program, &error))?;
+                let resolver = plan.resolver.to_owned();
+                let log = tokio::spawn(async move { child::log(&resolver, pipes.errors).await });
+                let output = Limited::new(pipes.output, MESSAGE_BYTES_MAX, &link.is_too_long);
+                let transport = AsyncRwTransport::new_client(output, pipes.input)
+                    .with_max_line_length(MESSAGE_BYTES_MAX + LINE_MARGIN);
+                let process = Process { child, log };
+                let greeting = serve_client_with_ct(greeting(), transport, stop.clone());
+                match greeted(plan.start_max, greeting).await {
+                    Ok(running) => (running, Some(process)),
+                    Err(said) => {
+                        let status = process.end().await;
+                        return Err(format!("{said} ({status})"));
+                    }
+                }
+            }
+        };
+        let peer = running.peer().clone();
+        let watch = watch(
+            running,
+            process,
+            Arc::clone(&link),
+            stop.clone(),
+            plan.idle_max,
+        );
+        plan.tasks.spawn(watch);
+        Ok(Self {
+            peer,
+            link,
+            _end: stop.drop_guard(),
+        })
+    }
+
+    /// Whether it has ended.
+    pub fn is_closed(&self) -> bool {
+        self.link.closed.is_cancelled() || self.peer.is_transport_closed()
+    }
+
+    /// Calls a tool. The future may be dropped: the server is told.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Answer, CallError> {
+        self.link.touch();
+        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let response = self.peer.call_tool_once(parameters).await;
+        self.link.touch();
+        match response {
+            Ok(CallToolResponse::Complete(result)) => Ok(answer(result)),
+            Ok(_) | Err(ServiceError::UnexpectedResponse) => Err(CallError::Refused(
+                "did not answer with the result of a tool".to_owned(),
+            )),
+            Err(ServiceError::McpError(error)) => Err(CallError::Refused(format!(
+                "answered an error: {}",
+                quoted(&error.message)
+            ))),
+            Err(_) if self.link.is_too_long.load(Ordering::Acquire) => Err(CallError::Closed(
+                format!("sent a message of over {MESSAGE_BYTES_MAX} bytes"),
+            )),
+            Err(ServiceError::TransportClosed | ServiceError::Cancelled { .. }) => Err(
+                CallError::Closed("ended in the middle of the call".to_owned()),
+            ),
+            Err(error) => {
+                let said = match &error {
+                    ServiceError::TransportSend(error) => error.error.to_string(),
+                    other => other.to_string(),
+                };
+                Err(CallError::Closed(format!(
+                    "could not be asked: {}",
+                    quoted(&said)
+                )))
+            }
+        }
+    }
+}
+
+impl Link {
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Returns once nobody has asked for so long.
+    async fn idle(&self, idle_max: Duration) {
+        loop {
+            let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            if used.elapsed() >= idle_max {
+                return;
+            }
+            sleep_until(used + idle_max).await;
+        }
+    }
+}
+
+/// Who we are. Nothing is offered to the server: it cannot ask us back.
+fn greeting() -> ClientConfig {
+    let client = Implementation::new("lored", env!("CARGO_PKG_VERSION"));
+    ClientConfig::new(ClientCapabilities::default(), client)
+}
+
+fn not_started(program: &str, error: &io::Error) -> String {
+    format!("cannot be started: {}: {error}", quoted(program))
+}
+
+/// Waits until the server has greeted us back.
+async fn greeted(
+    start_max: Duration,
+    greeting: impl Future<Output = Result<Running, ClientInitializeError>>,
+) -> Result<Running, String> {
+    match timeout(start_max, greeting).await {
+        Ok(Ok(running)) => Ok(running),
+        Ok(Err(error)) => {
+            let said = match &error {
+                // Its own text is mostly the names of types.
+                ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+                other => other.to_string(),
+            };
+            Err(format!("did not start: {}", quoted(&said)))
+        }
+        Err(_) => Err(format!("was not ready within {} ms", start_max.as_millis())),
+    }
+}
+
+/// A child with the task that logs what it complains about.
+struct Process {
+    child: Child,
+    log: JoinHandle<()>,
+}
+
+impl Process {
+    /// Ends the child, and says how it ended.
+    async fn end(mut self) -> String {
+        let status = self.child.end().await;
+        if timeout(LAST_WORDS, &mut self.log).await.is_err() {
+            self.log.abort();
+        }
+        status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string())
+    }
+}
+
+/// Keeps a connection until it is no longer wanted, nobody uses it, or it ends; then ends all of it.
+async fn watch(
+    running: Running,
+    process: Option<Process>,
+    link: Arc<Link>,
+    stop: CancellationToken,
+    idle_max: Duration,
+) {
+    let mut closed = pin!(running.waiting());
+    let ended = async {
+        match &process {
+            Some(process) => process.child.ended().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = &mut closed => {}
+        () = stop.cancelled() => {}
+        () = link.idle(idle_max) => {}
+        // What the child said before it ended is still in its pipe.
+        () = ended => {
+            let _ = timeout(LAST_WORDS, &mut closed).await;
+        }
+    }
+    link.closed.cancel();
+    stop.cancel();
+    if let Some(process) = process {
+        let status = process.end().await;
+        tracing::debug!(resolver = link.resolver, %status, "a resolver's server was ended");
+    }
+}
+
+fn answer(result: CallToolResult) -> Answer {
+    let text = |block| match block {
+        ContentBlock::Text(text) => Some(text.text),
+        _ => None,
+    };
+    Answer {
+        structured: result.structured_content,
+        texts: result.content.into_iter().filter_map(text).collect(),
+        is_error: result.is_error == Some(true),
+    }
+}

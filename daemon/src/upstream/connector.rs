@@ -1,0 +1,148 @@
+//! Keeps one connection to a server: made when it is first needed, made anew after it ended.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Settings;
+use super::connection::{Connection, Plan};
+
+/// How a start went, for all who wait for it.
+type Started = Result<Arc<Connection>, Arc<str>>;
+
+/// The way to one server.
+pub struct Connector {
+    resolver: String,
+    settings: Arc<Settings>,
+    opening: Mutex<Option<Opening>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// A connection that is being made, or was.
+#[derive(Clone)]
+struct Opening {
+    begun: Instant,
+    started: Shared<BoxFuture<'static, Started>>,
+}
+
+/// Why there is no connection yet.
+pub enum NotConnected {
+    /// The server still starts.
+    Starting(String),
+    /// It did not start.
+    Failed(String),
+}
+
+impl Connector {
+    /// Connects to nothing yet.
+    pub fn new(resolver: &str, settings: Arc<Settings>) -> Self {
+        Self {
+            resolver: resolver.to_owned(),
+            settings,
+            opening: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Opening>> {
+        // Every change is one assignment.
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection, and whether it was there already; a start is waited for until the deadline
+    /// and goes on after it. Nobody waits for a start that took longer than an ask may take.
+    ///
+    /// # Errors
+    /// [`NotConnected`], with the end of a sentence.
+    pub async fn connection(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<(Arc<Connection>, bool), NotConnected> {
+        let opening = {
+            let mut slot = self.lock();
+            match &*slot {
+                Some(opening) => match opening.started.peek() {
+                    Some(Ok(connection)) if !connection.is_closed() => {
+                        return Ok((Arc::clone(connection), true));
+                    }
+                    Some(_) => slot.insert(self.open()).clone(),
+                    None => opening.clone(),
+                },
+                None => slot.insert(self.open()).clone(),
+            }
+        };
+        let timeout_ms = self.settings.timeout_ms;
+        let patience = opening.begun + Duration::from_millis(timeout_ms);
+        match timeout_at(deadline.min(patience), opening.started).await {
+            Ok(Ok(connection)) => Ok((connection, false)),
+            Ok(Err(said)) => Err(NotConnected::Failed(said.as_ref().to_owned())),
+            Err(_) => Err(NotConnected::Starting(format!(
+                "was not ready within {timeout_ms} ms, and still starts"
+            ))),
+        }
+    }
+
+    fn open(self: &Arc<Self>) -> Opening {
+        let this = Arc::clone(self);
+        let task = self.tasks.spawn(async move {
+            let plan = Plan {
+                resolver: &this.resolver,
+                server: &this.settings.server,
+                start_max: Duration::from_millis(this.settings.start_ms),
+                idle_max: Duration::from_millis(this.settings.idle_ms),
+                tasks: &this.tasks,
+                stop: this.stop.child_token(),
+            };
+            Connection::open(&plan).await.map(Arc::new)
+        });
+        let started = task.map(|ended| match ended {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(said)) => Err(Arc::from(said)),
+            Err(_) => Err(Arc::from("did not start: the daemon ends")),
+        });
+        Opening {
+            begun: Instant::now(),
+            started: started.boxed().shared(),
+        }
+    }
+
+    /// Lets go of a connection that did not answer; calls on it that still run are not disturbed.
+    pub fn give_up(&self, connection: &Arc<Connection>) {
+        let mut slot = self.lock();
+        let is_it = slot
+            .as_ref()
+            .and_then(|opening| opening.started.peek())
+            .is_some_and(|started| matches!(started, Ok(its) if Arc::ptr_eq(its, connection)));
+        if is_it {
+            *slot = None;
+        }
+    }
+
+    /// Whether there is a connection.
+    pub fn is_connected(&self) -> bool {
+        self.lock()
+            .as_ref()
+            .and_then(|opening| opening.started.peek())
+            .is_some_and(|started| matches!(started, Ok(connection) if !connection.is_closed()))
+    }
+
+    /// Lets the connection and every child end. Nothing is opened after it.
+    pub fn stop(&self) {
+        self.stop.cancel();
+        *self.lock() = None;
+    }
+
+    /// Ends the connection and every child, and returns when they are gone.
+    pub async fn close(&self) {
+        self.stop();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}

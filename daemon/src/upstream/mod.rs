@@ -1,0 +1,31 @@
+//! What other MCP servers know: resolvers say what a name stands for, within limits, and never with
+//! an error.
+//!
+//! In reading order: [`Resolvers`] asks them one after the other; a `resolver` has its limits, its
+//! breaker and what it answered lately; a `connector` keeps one `connection`, either to a child
+//! process (`child`, the one file that starts processes) or over `http`; an `answer` is read with
+//! as much patience as real servers need.
+
+mod answer;
+mod breaker;
+mod child;
+mod connection;
+mod connector;
+mod http;
+mod limited;
+mod question;
+mod resolver;
+mod resolvers;
+mod settings;
+mod words;
+
+pub use answer::Candidate;
+pub use http::check_url;
+pub use question::Question;
+pub use resolver::{ResolverStatus, State};
+pub use resolvers::{Resolution, Resolvers};
+pub use settings::{Server, Settings};
+
+/// The longest message that a server may send, in bytes: a candidate is small, whatever is larger is
+/// a mistake.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;

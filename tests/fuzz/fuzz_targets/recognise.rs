@@ -1,0 +1,37 @@
+//! Entities: any text is searched, by the built-in packs and by any pack that can be read; what is found
+//! is in the text.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use lored::entities::recognise::{
+    FINDS_MAX, Gazetteer, Knowledge, KnownName, NAME_BYTES_MAX, PackSet, canonical_key, recognise,
+};
+
+static BUILT_IN: LazyLock<PackSet> =
+    LazyLock::new(|| PackSet::built_in().expect("the built-in packs are right"));
+
+// The first line is a known name; a text that is a pack is one, too.
+fuzz_target!(|text: &str| {
+    let name = text.lines().next().unwrap_or_default();
+    let key = canonical_key("device", name);
+    let gazetteer = Gazetteer::new([KnownName::new("device", &key, name)]);
+    let knowledge = Knowledge {
+        gazetteers: &[&gazetteer],
+        references: true,
+        ..Knowledge::default()
+    };
+    let own = PackSet::parse("fuzz.toml", text).ok();
+    for packs in [Some(&*BUILT_IN), own.as_ref()].into_iter().flatten() {
+        let recognised = recognise(packs, text, &knowledge);
+        assert!(recognised.finds.len() <= FINDS_MAX);
+        for find in &recognised.finds {
+            assert!(text.get(find.start..find.end).is_some(), "{find:?}");
+            assert!(find.name.len() <= NAME_BYTES_MAX);
+            if let Some(data) = find.data {
+                assert!(data.json(text).is_some_and(|json| json.starts_with('{')));
+            }
+        }
+    }
+});

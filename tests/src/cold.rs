@@ -1,0 +1,132 @@
+//! A home in which `lore` starts the daemon when nobody serves, as on a person's machine.
+
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{Home, until};
+
+const GONE_MAX: Duration = Duration::from_secs(30);
+
+/// A home without a daemon, and the programs; tests use [`cold!`](crate::cold).
+pub struct Cold {
+    /// The home.
+    pub home: Home,
+    lore: &'static str,
+    lored: &'static str,
+}
+
+impl Cold {
+    /// A fresh home for these two programs.
+    ///
+    /// # Panics
+    /// When there is no place for temporary folders.
+    #[must_use]
+    pub fn new(lore: &'static str, lored: &'static str) -> Self {
+        Self {
+            home: Home::new(lored),
+            lore,
+            lored,
+        }
+    }
+
+    /// `lore` with arguments, in this home alone.
+    #[must_use]
+    pub fn lore(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.lore);
+        command
+            .env_clear()
+            .env("LORE_HOME", self.home.path())
+            .env("LORE_DAEMON", self.lored)
+            .args(arguments)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `lore` to its end.
+    ///
+    /// # Panics
+    /// When it does not run.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.lore(arguments).output().expect("lore runs")
+    }
+
+    /// A line as a person types it, in a folder of its own, with `lore` on the path.
+    ///
+    /// # Panics
+    /// When that folder cannot be made.
+    #[must_use]
+    pub fn shell(&self, line: &str) -> Command {
+        let (programs, work) = (
+            self.home.path().join("bin"),
+            self.home.path().join("agents"),
+        );
+        for folder in [&programs, &work] {
+            std::fs::create_dir_all(folder).expect("a folder");
+        }
+        let link = programs.join("lore");
+        if !link.exists() {
+            std::os::unix::fs::symlink(self.lore, &link).expect("a link");
+        }
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", line])
+            .env_clear()
+            .env("LORE_HOME", self.home.path())
+            .env("LORE_DAEMON", self.lored)
+            .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
+            .current_dir(work);
+        command
+    }
+
+    /// Runs `lore` and reads what it prints.
+    ///
+    /// # Panics
+    /// When that is no JSON.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+    }
+
+    /// The daemon's process; it is started when nobody serves.
+    ///
+    /// # Panics
+    /// When it does not say.
+    #[must_use]
+    pub fn pid(&self) -> u64 {
+        self.json(&["call", "status", "{}"])
+            .get("pid")
+            .and_then(Value::as_u64)
+            .expect("status tells the pid")
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// When there is no such process.
+    pub fn signal(&self, pid: u64, signal: Signal) {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        kill_process(pid.expect("a process id"), signal).expect("the daemon is there");
+    }
+}
+
+impl Drop for Cold {
+    /// Ends the daemon that a call started, whoever it was.
+    fn drop(&mut self) {
+        let Ok(stream) = UnixStream::connect(self.home.socket()) else {
+            return;
+        };
+        drop(stream);
+        let pid = self.pid();
+        self.signal(pid, Signal::KILL);
+        until("the daemon is gone", GONE_MAX, || {
+            UnixStream::connect(self.home.socket())
+                .is_err()
+                .then_some(())
+        });
+    }
+}

@@ -1,0 +1,314 @@
+//! One event of every kind that a conversation makes, in every shape that its fields can have.
+
+use lored::clock::Clock;
+use lored::entities::{
+    EntitiesFound, EntitiesRelated, EntityData, EntityRef, EntityResolved, Found, How, Mention,
+    Source,
+};
+use lored::log::{Body, NewEvent, codec};
+use lored::messages::{
+    Executed, Kind, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
+};
+use lored::packs::{ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy};
+use lored::sessions::{
+    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionLeased,
+    SessionUpdated,
+};
+use lored::steps::Text;
+use serde::Serialize;
+
+fn event(kind: &'static str, fact: Vec<u8>, body: Vec<u8>, clock: &Clock) -> NewEvent {
+    NewEvent {
+        kind,
+        session: Some("s-1".to_owned()),
+        project: Some("p-1".to_owned()),
+        fact,
+        body: Body::new(body, clock.random()),
+        origin: None,
+    }
+}
+
+fn entity(kind: &str, key: &str) -> EntityRef {
+    EntityRef {
+        kind: kind.to_owned(),
+        key: key.to_owned(),
+    }
+}
+
+fn mention(name: &str, how: How) -> Mention {
+    Mention {
+        kind: "device".to_owned(),
+        key: name.to_lowercase(),
+        name: name.to_owned(),
+        how,
+        span: None,
+        id: None,
+        slug: None,
+        parents: Vec::new(),
+        nested: false,
+    }
+}
+
+/// The kinds in the order in which they came.
+pub fn events() -> Vec<(&'static str, NewEvent)> {
+    let clock = Clock::fixed(super::TIME, 11);
+    let fact = |kind, fact: Vec<u8>| event(kind, fact, codec::EMPTY.to_vec(), &clock);
+    let body = |kind, body: Vec<u8>| event(kind, codec::EMPTY.to_vec(), body, &clock);
+    let mut found = sessions(&clock);
+    found.extend(messages(&clock));
+    let parsed = Mention {
+        span: Some((3, 16)),
+        id: Some("101".to_owned()),
+        slug: Some("sw".to_owned()),
+        parents: vec![entity("site", "berlin")],
+        nested: true,
+        ..mention("SW-NYC-01", How::Json)
+    };
+    let in_step = Found {
+        source: Source::Step {
+            step: 2,
+            attempt: 1,
+        },
+        mentions: vec![parsed.clone()],
+    };
+    let entities_found = EntitiesFound {
+        rules: vec![7; 4],
+        found: vec![in_step],
+    };
+    let related = EntitiesRelated {
+        from: entity("device", "sw-nyc-01"),
+        from_name: "SW-NYC-01".to_owned(),
+        relation: "connected_to".to_owned(),
+        to: entity("device", "router-la-02"),
+        to_name: "router-la-02".to_owned(),
+    };
+    let resolved = EntityResolved {
+        entity: entity("device", "sw-nyc-01"),
+        name: "SW-NYC-01".to_owned(),
+        id: Some("101".to_owned()),
+        slug: Some("sw".to_owned()),
+        resolver: "netbox".to_owned(),
+        expires: super::TIME + 1,
+        parents: vec![entity("site", "berlin")],
+        around: vec![parsed],
+    };
+    let data = EntityData {
+        data: r#"{"id":101}"#.to_owned(),
+    };
+    let resolution = (codec::encode(&resolved), codec::encode(&data));
+    let unpruned = ContextUnpruned {
+        tokens_before: 100,
+        tokens_after: 5000,
+    };
+    found.extend([
+        (
+            "entities_found",
+            fact(EntitiesFound::KIND, codec::encode(&entities_found)),
+        ),
+        (
+            "entities_related",
+            fact(EntitiesRelated::KIND, codec::encode(&related)),
+        ),
+        (
+            "entity_resolved",
+            event(EntityResolved::KIND, resolution.0, resolution.1, &clock),
+        ),
+        ("pack_made", fact(PackMade::KIND, codec::encode(&pack()))),
+        (
+            "context_pruned",
+            fact(ContextPruned::KIND, codec::encode(&pruned())),
+        ),
+        (
+            "context_unpruned",
+            fact(ContextUnpruned::KIND, codec::encode(&unpruned)),
+        ),
+    ]);
+    let closed = SessionClosed {
+        reason: Some("done".to_owned()),
+    };
+    found.push((
+        "session_closed",
+        body(SessionClosed::KIND, codec::encode(&closed)),
+    ));
+    found
+}
+
+fn sessions(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
+    let begun = SessionBegun {
+        preferences: Some(r#"{"theme":"dark"}"#.to_owned()),
+        parent: Some(Parent {
+            session: "s-0".to_owned(),
+            position: 17,
+            last_step: 3,
+        }),
+    };
+    let created = SessionCreated {
+        topic: Some("uplinks".to_owned()),
+        ..SessionCreated::default()
+    };
+    let forked = SessionCreated::event(
+        "s-1".to_owned(),
+        Some("p-1".to_owned()),
+        &begun,
+        created.prepare(clock.random()),
+    );
+    let updated = SessionUpdated {
+        title: Some("t".to_owned()),
+        topic: Some(String::new()),
+        tags: Some(vec!["web".to_owned()]),
+        add_tags: vec!["bug".to_owned()],
+        remove_tags: vec!["old".to_owned()],
+        preferences: Some(r#"{"theme":null}"#.to_owned()),
+    };
+    let leased = |token| SessionLeased {
+        name: "session".to_owned(),
+        until: super::TIME + 30_000_000,
+        token,
+    };
+    let released = LeaseReleased {
+        name: "session".to_owned(),
+        token: 3,
+    };
+    fn fact(kind: &'static str, fact: &impl Serialize, clock: &Clock) -> NewEvent {
+        event(kind, codec::encode(fact), codec::EMPTY.to_vec(), clock)
+    }
+    let update = codec::encode(&updated);
+    vec![
+        ("session_forked", forked),
+        (
+            "session_updated",
+            event(SessionUpdated::KIND, codec::EMPTY.to_vec(), update, clock),
+        ),
+        (
+            "session_leased",
+            fact(SessionLeased::KIND, &leased(None), clock),
+        ),
+        (
+            "session_leased_again",
+            fact(SessionLeased::KIND, &leased(Some(3)), clock),
+        ),
+        (
+            "lease_released",
+            fact(LeaseReleased::KIND, &released, clock),
+        ),
+    ]
+}
+
+fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
+    let said = Said {
+        id: "m-1".to_owned(),
+        sender: Sender::User,
+        kind: Kind::Query,
+        tokens: 9,
+        tools: 1,
+        rules: vec![7; 4],
+        known_at: 5,
+        mentions: vec![
+            mention("SW-NYC-01", How::Pattern),
+            mention("it", How::Reference),
+        ],
+        blobs: vec![[8; 32].into()],
+    };
+    let recorded = MessageRecorded {
+        content: Text::Inline("Is SW-NYC-01 up? It was.".to_owned()),
+        tools: vec![ToolUse {
+            name: "ping".to_owned(),
+            status: Some(Status::Completed),
+            result: Some(Text::Inline("ok".to_owned())),
+        }],
+        pack: Some("p-1".to_owned()),
+        quoted: vec![(2, 11)],
+    };
+    let least = Said {
+        id: "m-2".to_owned(),
+        sender: Sender::Tool,
+        kind: Kind::Error,
+        tokens: 0,
+        tools: 0,
+        rules: Vec::new(),
+        known_at: 0,
+        mentions: Vec::new(),
+        blobs: Vec::new(),
+    };
+    let nothing = MessageRecorded {
+        content: Text::Inline(String::new()),
+        tools: Vec::new(),
+        pack: None,
+        quoted: Vec::new(),
+    };
+    let executed = Executed {
+        id: "t-1".to_owned(),
+        status: Status::Error,
+        rules: vec![7; 4],
+        mentions: vec![mention("SW-NYC-01", How::Known)],
+        blobs: Vec::new(),
+    };
+    let tool = ToolRecorded {
+        tool: "ping".to_owned(),
+        parameters: Some(Text::Inline(r#"{"host":"SW-NYC-01"}"#.to_owned())),
+        result: None,
+        error: Some(Text::Inline("no route to SW-NYC-01".to_owned())),
+    };
+    let kind = MessageRecorded::KIND;
+    vec![
+        (
+            "message_recorded",
+            event(kind, codec::encode(&said), codec::encode(&recorded), clock),
+        ),
+        (
+            "message_recorded_least",
+            event(kind, codec::encode(&least), codec::encode(&nothing), clock),
+        ),
+        (
+            "tool_recorded",
+            event(
+                ToolRecorded::KIND,
+                codec::encode(&executed),
+                codec::encode(&tool),
+                clock,
+            ),
+        ),
+    ]
+}
+
+fn pack() -> PackMade {
+    let rests_on = |session: Option<&str>, item| RestsOn {
+        session: session.map(str::to_owned),
+        item,
+    };
+    PackMade {
+        id: "p-1".to_owned(),
+        made_for: MadeFor::Message,
+        wanted: vec![6; 8],
+        budget: 4000,
+        tokens: 120,
+        sections: vec![("history".to_owned(), 80)],
+        rests_on: vec![
+            rests_on(None, Item::Message("m-1".to_owned())),
+            rests_on(
+                None,
+                Item::Step {
+                    step: 2,
+                    attempt: 1,
+                },
+            ),
+            rests_on(Some("s-0"), Item::Tool("t-1".to_owned())),
+            rests_on(None, Item::entity("device", "sw-nyc-01")),
+            rests_on(None, Item::Checkpoint("cp-1".to_owned())),
+            rests_on(None, Item::Topic),
+        ],
+        pieces: vec![5; 16],
+    }
+}
+
+fn pruned() -> ContextPruned {
+    ContextPruned {
+        strategy: Strategy::Comprehensive,
+        tokens_before: 5000,
+        tokens_after: 100,
+        messages: vec!["m-1".to_owned()],
+        tools: vec![Item::Tool("t-1".to_owned())],
+        entities: vec![entity("device", "sw-nyc-01")],
+        went: [3, 2, 1],
+    }
+}

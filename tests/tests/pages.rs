@@ -1,0 +1,214 @@
+//! docs/sessions.md, held to the program: its examples are run line by line, its tables are compared with
+//! the operations, its settings with the defaults.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use lored::config::Config;
+use serde_json::Value;
+use tests::page::{Reader, blocks, examples};
+use tests::{cold, until};
+
+const PAGE: &str = include_str!("../../docs/sessions.md");
+const LOADED_MAX: Duration = Duration::from_secs(30);
+
+/// The part of the page below a heading, up to the next one of its level.
+fn chapter(heading: &str) -> &'static str {
+    let (_, rest) = PAGE.split_once(&format!("\n## {heading}\n")).unwrap();
+    rest.split("\n## ").next().unwrap()
+}
+
+/// The cells of every row of the tables in a text, without headings.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_row = |at: usize| {
+        let is_heading = lines
+            .get(at + 1)
+            .is_some_and(|next| next.starts_with("| ---"));
+        lines[at].starts_with("| ") && !lines[at].starts_with("| ---") && !is_heading
+    };
+    let rows = (0..lines.len()).filter(|at| is_row(*at));
+    rows.map(|at| {
+        lines[at]
+            .trim_matches('|')
+            .split('|')
+            .map(str::trim)
+            .collect()
+    })
+    .collect()
+}
+
+/// What stands between backticks.
+fn code(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// Every example is true: the commands are run in order, and what comes out is what stands there, but for
+/// ids, times and what the page leaves out. The prompt is the one that the pack has.
+#[test]
+fn the_examples_of_the_sessions_page() {
+    let cold = cold!();
+    let mut reader = Reader::new(&cold);
+    let mut prompts = 0;
+    let mut commands = 0;
+    for heading in ["A conversation", "Two agents on one session", "Time"] {
+        let text = blocks(chapter(heading), "text");
+        for block in blocks(chapter(heading), "console") {
+            commands += reader.read(block);
+            let Ok(reply) = serde_json::from_str::<Value>(&reader.printed) else {
+                continue;
+            };
+            if let Some(prompt) = reply["prompt"].as_str() {
+                let same = reader.pairs.same_text(text[prompts], prompt);
+                same.unwrap_or_else(|error| panic!("{error}"));
+                prompts += 1;
+            }
+        }
+    }
+    assert!(commands > 30, "{commands} commands on the page");
+    assert_eq!(prompts, 1);
+}
+
+/// The pack of the page is loaded and recognises what it says; broken, it is told in `status` with its
+/// line, and the packs stay as they were.
+#[test]
+fn the_entity_pack_of_the_page() {
+    let cold = cold!();
+    let chapter = chapter("Kinds of your own");
+    let folder = cold.home.path().join("packs");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("tickets.toml"), blocks(chapter, "toml")[0]).unwrap();
+    let mut reader = Reader::new(&cold);
+    let [recorded, broken] = blocks(chapter, "console")[..] else {
+        panic!("two blocks of examples")
+    };
+    assert_eq!(reader.read(recorded), 3);
+    for example in examples(broken) {
+        // A changed file is noticed within a second.
+        until(&example.command, LOADED_MAX, || {
+            reader.try_read(&example).ok()
+        });
+    }
+}
+
+/// No row of the tables of homes can rot: each names operations that there are, and fields that their
+/// replies have.
+#[test]
+fn every_field_has_its_home() {
+    let reference = lored::api::reference::markdown();
+    let fields_of = |operation: &str| -> BTreeSet<String> {
+        let (_, section) = reference
+            .split_once(&format!("\n## {operation}\n"))
+            .unwrap_or_else(|| panic!("there is no operation `{operation}`"));
+        let section = section.split("\n## ").next().unwrap();
+        let (_, reply) = section.split_once("| Reply |").unwrap();
+        let names = rows(reply)
+            .into_iter()
+            .filter_map(|row| code(row[0]).first().copied());
+        names.map(|name| name.replace('?', "")).collect()
+    };
+    let all = rows(chapter("Where everything is"));
+    let homes: Vec<_> = all.iter().filter(|row| row.len() == 4).collect();
+    for row in &homes {
+        let (name, operations, fields) = (row[0], code(row[1]), code(row[2]));
+        assert!(!operations.is_empty(), "{name} has no operation");
+        for operation in operations {
+            let known = fields_of(operation);
+            for field in &fields {
+                assert!(
+                    known.contains(*field),
+                    "{name}: {operation} tells no `{field}`"
+                );
+            }
+        }
+    }
+    let wanted = [
+        (14, "`sessionId`"),
+        (14, "`type`"),
+        (13, "`messageType`"),
+        (4, "`strategy`"),
+        (3, "`expiresAt`"),
+        (7, "`theme`"),
+        (7, "`metrics:context_size:{id}`"),
+    ];
+    assert!(
+        homes.len() >= wanted.iter().map(|(rows, _)| rows).sum(),
+        "{}",
+        homes.len()
+    );
+    for (_, name) in wanted {
+        assert!(homes.iter().any(|row| row[0].contains(name)), "{name}");
+    }
+}
+
+/// The 21 kinds stand on the page, and the built-in pack has them all.
+#[test]
+fn all_kinds_are_recognised() {
+    let pack = include_str!("../../daemon/src/entities/recognise/packs/netbox.toml");
+    let listed = chapter("Where everything is")
+        .lines()
+        .find(|line| line.starts_with("The 21 kinds"))
+        .unwrap();
+    let kinds = code(listed);
+    assert_eq!(kinds.len(), 21);
+    for kind in kinds {
+        assert!(pack.contains(&format!("\nname = \"{kind}\"\n")), "{kind}");
+    }
+}
+
+/// The settings are taken as they stand, and are the defaults.
+#[test]
+fn the_settings_of_the_page_are_the_defaults() {
+    let settings = blocks(chapter("Limits"), "toml")[0];
+    let shown = Config::parse(settings, Path::new("sessions.md")).unwrap();
+    let defaults = Config::new();
+    assert_eq!(shown.sessions, defaults.sessions);
+    assert_eq!(shown.packs, defaults.packs);
+    let keys = lored::config::keys();
+    let of_page = keys
+        .iter()
+        .filter(|key| key.starts_with("sessions.") || key.starts_with("packs."));
+    for key in of_page {
+        let (_, name) = key.split_once('.').unwrap();
+        assert!(settings.contains(name), "{key} is not on the page");
+    }
+}
+
+/// Every code of the table of errors is one, with its status.
+#[test]
+fn the_errors_of_the_page_are_errors() {
+    let reference = lored::api::reference::markdown();
+    let all = rows(chapter("Errors"));
+    assert!(all.len() > 8);
+    for row in all {
+        let known = format!("| {} | {} |", row[0], row[1]);
+        assert!(reference.contains(&known), "{known}");
+    }
+}
+
+/// The README's conversation works as it stands there: the last prompt knows which switch is meant.
+#[test]
+fn the_conversation_of_the_readme() {
+    let cold = cold!();
+    let readme = include_str!("../../README.md");
+    let (_, section) = readme
+        .split_once("\n## A conversation that remembers\n")
+        .unwrap();
+    let mut printed = String::new();
+    for line in blocks(section, "sh")[0].lines() {
+        let output = cold.shell(line).output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        printed = String::from_utf8(output.stdout).unwrap();
+    }
+    assert!(
+        printed.contains("- device: switch-nyc-01\n  Mentioned 2 times"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("Current user message: is that switch up?"),
+        "{printed}"
+    );
+}

@@ -1,0 +1,289 @@
+//! Entities as callers get them: recognised in what is said and in what tools return, referred to,
+//! related.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, Door, home};
+
+use super::{create, each, say, says, step};
+
+/// What NetBox 4 says of a device.
+fn device() -> Value {
+    let brief = |id: u64, path: &str, name: &str, slug: &str| json!({"id": id, "url": format!("https://n/api/{path}/{id}/"), "display": name, "name": name, "slug": slug});
+    json!({
+        "id": 101, "url": "https://n/api/dcim/devices/101/", "display": "ams1-core-01 (NB1)",
+        "name": "ams1-core-01", "role": brief(2, "dcim/device-roles", "Core switch", "core-switch"),
+        "site": brief(1, "dcim/sites", "Amsterdam 1", "ams1"),
+        "rack": {"id": 9, "url": "https://n/api/dcim/racks/9/", "display": "A01", "name": "A01"},
+        "primary_ip": {"id": 7, "url": "https://n/api/ipam/ip-addresses/7/", "address": "10.1.1.1/24"},
+    })
+}
+
+fn entity(daemon: &Daemon, name: &str) -> Value {
+    daemon.call("get_entity", json!({"session": "s-1", "name": name}))
+}
+
+/// Two names are two devices in the order in which they stand, through every door, and nothing else.
+#[test]
+fn two_devices_in_their_order() {
+    let home = home!();
+    let daemon = home.start();
+    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+        let session = format!("s-{name}");
+        create(&daemon, &session);
+        let args = json!({
+            "session": session, "sender": "user", "content": "switch-nyc-01 and router-la-02",
+        });
+        let (reply, _) = door.call("record_message", &args).unwrap();
+        let device =
+            |name: &str| json!({"kind": "device", "name": name, "key": name, "how": "pattern"});
+        assert_eq!(
+            reply["entities"],
+            json!([device("switch-nyc-01"), device("router-la-02")]),
+            "{name}"
+        );
+        let (list, _) = door
+            .call("list_entities", &json!({"session": session}))
+            .unwrap();
+        assert_eq!(list["kinds"], json!({"device": 2}), "{name}");
+    }
+}
+
+/// "Its" is the last one mentioned, "the second one" that of the last listing, "both" are both: also
+/// after a restart.
+#[test]
+fn words_refer_to_what_was_mentioned() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let meant = |daemon: &Daemon, content: &str| {
+        let reply = say(daemon, "s-1", content);
+        for one in reply["entities"].as_array().unwrap() {
+            assert_eq!(one["how"], "reference", "{content}: {one}");
+        }
+        each(&reply["entities"], "name").join(" ")
+    };
+    say(&daemon, "s-1", "Compare switch-nyc-01 and router-la-02.");
+    assert_eq!(meant(&daemon, "What is its status?"), "router-la-02");
+    assert_eq!(meant(&daemon, "Is the first one up?"), "switch-nyc-01");
+    assert_eq!(meant(&daemon, "What is its status?"), "switch-nyc-01");
+    assert_eq!(meant(&daemon, "And the second one?"), "router-la-02");
+    daemon.stop();
+    let daemon = home.start();
+    let mut both: Vec<String> = meant(&daemon, "Restart both")
+        .split(' ')
+        .map(str::to_owned)
+        .collect();
+    both.sort_unstable();
+    assert_eq!(both, ["router-la-02", "switch-nyc-01"]);
+    let known = entity(&daemon, "router-la-02");
+    assert_eq!(known["entity"]["mentions"], 4);
+    assert_eq!(
+        known["entity"]["name"], "router-la-02",
+        "a word that refers is no name"
+    );
+}
+
+/// What a step returned is searched behind the log: a read that waits for its position has the device
+/// with its id, what it belongs to, and what belongs to that.
+#[test]
+fn netbox_json_of_a_step_is_recognised() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let at = step(&daemon, "s-1", &device());
+    let list = daemon.call(
+        "list_entities",
+        json!({"session": "s-1", "at_least": at["position"]}),
+    );
+    let find = |name: &str| {
+        let all = list["entities"].as_array().unwrap().iter();
+        all.clone()
+            .find(|one| one["name"] == name)
+            .unwrap_or_else(|| panic!("no {name}: {list:#}"))
+            .clone()
+    };
+    let device = find("ams1-core-01");
+    assert_eq!(
+        (&device["kind"], &device["id"]),
+        (&json!("device"), &json!("101"))
+    );
+    let site = find("Amsterdam 1");
+    assert_eq!(
+        (&site["kind"], &site["slug"]),
+        (&json!("site"), &json!("ams1"))
+    );
+    let shown = entity(&daemon, "ams1-core-01");
+    let related = |shown: &Value, relation: &str| -> Vec<String> {
+        let all = shown["relations"].as_array().unwrap().iter();
+        let of = all.filter(|one| one["relation"] == relation);
+        of.map(|one| {
+            format!(
+                "{} {}",
+                one["kind"].as_str().unwrap(),
+                one["name"].as_str().unwrap()
+            )
+        })
+        .collect()
+    };
+    let parents = related(&shown, "parent");
+    for parent in ["site Amsterdam 1", "rack A01"] {
+        assert!(parents.iter().any(|known| known == parent), "{parents:?}");
+    }
+    assert_eq!(shown["mentions"][0]["step"], 1);
+    assert!(
+        shown["mentions"][0]["snippet"]
+            .as_str()
+            .unwrap()
+            .contains("ams1-core-01")
+    );
+    let of_site = entity(&daemon, "Amsterdam 1");
+    let child = json!({"kind": "device", "name": "ams1-core-01"});
+    assert!(
+        of_site["children"].as_array().unwrap().contains(&child),
+        "{of_site:#}"
+    );
+    assert!(related(&of_site, "child").contains(&"device ams1-core-01".to_owned()));
+    // Known by its slug from then on.
+    let reply = say(&daemon, "s-1", "is ams1 reachable?");
+    assert_eq!(each(&reply["entities"], "name"), ["Amsterdam 1"]);
+    let status = daemon.call("status", json!({}));
+    let followers = status["followers"].as_array().unwrap();
+    assert!(
+        followers
+            .iter()
+            .any(|follower| follower["name"] == "entities"),
+        "{status:#}"
+    );
+    daemon.verify();
+}
+
+/// Those that one text mentions are related, and each text more counts; what was related by hand is
+/// seen from both ends; what is no kind or no name is refused.
+#[test]
+fn entities_are_related() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    for _ in 0..3 {
+        say(&daemon, "s-1", "switch-nyc-01 and router-la-02");
+    }
+    let relation = |name: &str, relation: &str| {
+        let shown = entity(&daemon, name);
+        let all = shown["relations"].as_array().unwrap().clone();
+        all.into_iter()
+            .find(|one| one["relation"] == relation)
+            .unwrap_or_default()
+    };
+    let with = relation("switch-nyc-01", "mentioned_with");
+    assert_eq!(
+        (&with["name"], &with["count"]),
+        (&json!("router-la-02"), &json!(3))
+    );
+    assert_eq!(
+        relation("router-la-02", "mentioned_with")["name"],
+        "switch-nyc-01"
+    );
+    let named = |name: &str| json!({"kind": "device", "name": name});
+    let relate = |relation: &str, to: &Value| json!({"session": "s-1", "from": named("Switch-NYC-01"), "relation": relation, "to": to});
+    daemon.call(
+        "relate_entities",
+        relate("connected_to", &named("router-la-02")),
+    );
+    assert_eq!(
+        relation("switch-nyc-01", "connected_to")["name"],
+        "router-la-02"
+    );
+    assert_eq!(
+        relation("router-la-02", "<connected_to")["name"],
+        "switch-nyc-01"
+    );
+    daemon.call(
+        "relate_entities",
+        relate("parent", &json!({"kind": "rack", "name": "A01"})),
+    );
+    assert_eq!(
+        entity(&daemon, "switch-nyc-01")["entity"]["parent"],
+        json!({"kind": "rack", "name": "A01"})
+    );
+    for wrong in [
+        relate("Connected To", &named("router-la-02")),
+        relate("", &named("router-la-02")),
+        relate("beside", &named("switch-nyc-01")),
+        relate("beside", &named("")),
+        relate("beside", &named(&"x".repeat(2000))),
+        relate("beside", &json!({"kind": "no kind", "name": "x"})),
+    ] {
+        says(
+            &daemon.refusal("relate_entities", wrong),
+            Code::InvalidInput,
+            &[],
+        );
+    }
+}
+
+/// A list is sorted as it was asked for, holds one kind if one is asked for, and its pages together have
+/// each entity once; a project's and all sessions' lists add up what they know.
+#[test]
+fn lists_of_entities() {
+    let home = home!();
+    let daemon = home.start();
+    for session in ["s-1", "s-2"] {
+        daemon.call(
+            "create_session",
+            json!({"session": session, "project": "p-1"}),
+        );
+        say(&daemon, session, "switch-nyc-01 at 10.0.0.7");
+    }
+    for number in 0..30 {
+        say(&daemon, "s-1", &format!("sw-ber-{:02}", number % 12 + 10));
+    }
+    say(&daemon, "s-1", "switch-nyc-01");
+    let list = |args: &Value| daemon.call("list_entities", args.clone());
+    let by = |sort: &str| {
+        let list = list(&json!({"session": "s-1", "sort": sort}));
+        each(&list["entities"], "name")
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(by("recency")[..2], ["switch-nyc-01", "sw-ber-15"]);
+    assert_eq!(by("mentions")[..2], ["sw-ber-15", "sw-ber-14"]);
+    for sort in ["relevance", "mentions", "recency"] {
+        let (mut found, mut args) = (
+            Vec::new(),
+            json!({"session": "s-1", "sort": sort, "limit": 3}),
+        );
+        loop {
+            let page = list(&args);
+            found.extend(
+                each(&page["entities"], "name")
+                    .into_iter()
+                    .map(str::to_owned),
+            );
+            match page.get("next") {
+                Some(next) => args["next"] = next.clone(),
+                None => break,
+            }
+        }
+        assert_eq!(found, by(sort), "{sort}");
+    }
+    let devices = list(&json!({"session": "s-1", "kind": "ip_address"}));
+    assert_eq!(each(&devices["entities"], "name"), ["10.0.0.7"]);
+    assert_eq!(devices["kinds"], json!({"device": 13, "ip_address": 1}));
+    for of in [json!({"project": "p-1"}), json!({"all": true})] {
+        let all = list(&of);
+        let switch = all["entities"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["name"] == "switch-nyc-01");
+        let switch = switch.unwrap();
+        assert_eq!(
+            (&switch["mentions"], &switch["sessions"]),
+            (&json!(3), &json!(2))
+        );
+    }
+    let refused = daemon.refusal("list_entities", json!({"session": "s-1", "all": true}));
+    says(&refused, Code::InvalidInput, &["exclude each other"]);
+}

@@ -1,0 +1,158 @@
+//! Forks: a past that is shared without being copied, and ways of their own from there.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, home};
+
+use super::{create, each, say, says, step};
+
+fn fork(daemon: &Daemon, of: &str, at: &Value, into: &str) -> Value {
+    daemon.call(
+        "fork_session",
+        json!({"session": of, "at": at, "new_session": into}),
+    )
+}
+
+/// What a variable stands for in a session.
+fn value(daemon: &Daemon, session: &str, name: &str) -> Value {
+    let args = json!({"session": session, "names": [name]});
+    daemon.call("resolve_variables", args)["resolutions"][0]["value"].clone()
+}
+
+fn contents(daemon: &Daemon, session: &str) -> String {
+    let list = daemon.call("list_messages", json!({"session": session}));
+    each(&list["messages"], "content").join("; ")
+}
+
+fn mentions(daemon: &Daemon, session: &str, name: &str) -> Value {
+    let args = json!({"session": session, "name": name});
+    daemon.call("get_entity", args)["entity"]["mentions"].clone()
+}
+
+/// A fork has the steps, messages, entities, fields and words that refer to them of its parent's past
+/// and not of what came after; both go on without the other; a fork of the fork has both pasts.
+#[test]
+fn a_fork_shares_the_past_and_diverges() {
+    let home = home!();
+    let daemon = home.start();
+    let fields =
+        json!({"session": "s-1", "topic": "uplinks", "tags": ["a"], "preferences": {"x": 1}});
+    daemon.call("create_session", fields);
+    say(&daemon, "s-1", "is switch-nyc-01 up?");
+    step(&daemon, "s-1", &json!({"id": 41}));
+    let at = step(&daemon, "s-1", &json!({"id": 42}))["position"].clone();
+    step(&daemon, "s-1", &json!({"id": 43}));
+    say(&daemon, "s-1", "and router-la-02?");
+    daemon.call(
+        "update_session",
+        json!({"session": "s-1", "topic": "routers"}),
+    );
+
+    let reply = fork(&daemon, "s-1", &at, "f-1");
+    assert_eq!(reply["parent"], json!({"session": "s-1", "position": at}));
+    assert_eq!(value(&daemon, "f-1", "ID_FROM_STEP_1"), 41);
+    assert_eq!(value(&daemon, "f-1", "ID_FROM_STEP_LAST"), 42);
+    assert_eq!(value(&daemon, "f-1", "ID_FROM_STEP_3"), Value::Null);
+    assert_eq!(contents(&daemon, "f-1"), "is switch-nyc-01 up?");
+    let session = daemon.call("get_session", json!({"session": "f-1"}));
+    assert_eq!(
+        json!([
+            session["topic"],
+            session["tags"],
+            session["preferences"],
+            session["messages"]
+        ]),
+        json!(["uplinks", ["a"], {"x": 1}, 1])
+    );
+    let missing = json!({"session": "f-1", "name": "router-la-02"});
+    says(
+        &daemon.refusal("get_entity", missing),
+        Code::NotFound,
+        &["router-la-02"],
+    );
+
+    let own = step(&daemon, "f-1", &json!({"id": 99}));
+    assert_eq!(own["step"], 3, "numbers go on from those that are shared");
+    let reply = say(&daemon, "f-1", "what is its status?");
+    assert_eq!(
+        reply["entities"][0]["name"], "switch-nyc-01",
+        "not what the parent said later"
+    );
+    say(&daemon, "s-1", "is switch-nyc-01 up now?");
+    assert_eq!(value(&daemon, "f-1", "ID_FROM_STEP_3"), 99);
+    assert_eq!(value(&daemon, "s-1", "ID_FROM_STEP_3"), 43);
+    assert_eq!(
+        contents(&daemon, "f-1"),
+        "is switch-nyc-01 up?; what is its status?"
+    );
+    assert_eq!(
+        contents(&daemon, "s-1"),
+        "is switch-nyc-01 up?; and router-la-02?; is switch-nyc-01 up now?"
+    );
+    assert_eq!(mentions(&daemon, "f-1", "switch-nyc-01"), 2);
+    assert_eq!(mentions(&daemon, "s-1", "switch-nyc-01"), 2);
+
+    let reply = fork(&daemon, "f-1", &Value::Null, "g-1");
+    assert_eq!(reply["parent"]["session"], "f-1");
+    say(&daemon, "f-1", "is switch-nyc-01 down?");
+    assert_eq!(value(&daemon, "g-1", "ID_FROM_STEP_1"), 41);
+    assert_eq!(value(&daemon, "g-1", "ID_FROM_STEP_3"), 99);
+    assert_eq!(
+        contents(&daemon, "g-1"),
+        "is switch-nyc-01 up?; what is its status?"
+    );
+    assert_eq!(mentions(&daemon, "g-1", "switch-nyc-01"), 2);
+    daemon.verify();
+}
+
+/// A fork that does not exist yet at a moment cannot be forked at it; nor can what is not there.
+#[test]
+fn a_fork_needs_a_moment_of_its_parent() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let first = say(&daemon, "s-1", "one")["position"].clone();
+    fork(&daemon, "s-1", &first, "f-1");
+    let args = json!({"session": "f-1", "at": first, "new_session": "g-1"});
+    says(
+        &daemon.refusal("fork_session", args),
+        Code::SessionNotFound,
+        &["did not exist yet"],
+    );
+    let args = json!({"session": "s-1", "new_session": "f-1"});
+    says(
+        &daemon.refusal("fork_session", args),
+        Code::Conflict,
+        &["`f-1`"],
+    );
+    let args = json!({"session": "s-1", "at": "yesterday"});
+    says(
+        &daemon.refusal("fork_session", args),
+        Code::InvalidInput,
+        &[],
+    );
+}
+
+/// A session that others share the past of is not forgotten before them, and says which they are; then
+/// it is, and nothing of it is left in a list.
+#[test]
+fn a_parent_is_forgotten_after_its_forks() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "switch-nyc-01");
+    fork(&daemon, "s-1", &Value::Null, "f-1");
+    let refused = daemon.refusal("forget_session", json!({"session": "s-1"}));
+    says(&refused, Code::Conflict, &["`f-1`"]);
+    assert_eq!(contents(&daemon, "f-1"), "switch-nyc-01");
+    daemon.call("forget_session", json!({"session": "f-1"}));
+    assert_eq!(
+        contents(&daemon, "s-1"),
+        "switch-nyc-01",
+        "forgetting a fork takes nothing of it"
+    );
+    daemon.call("forget_session", json!({"session": "s-1"}));
+    let list = daemon.call("list_sessions", json!({"state": "any"}));
+    assert_eq!(list["sessions"], json!([]));
+    daemon.verify();
+}

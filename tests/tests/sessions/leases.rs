@@ -1,0 +1,159 @@
+//! Leases: who may work on a session alone, until when, and what a write proves by one.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, home, until};
+
+use super::{LIMIT, create, says};
+
+fn lease(daemon: &Daemon, agent: &str, more: &Value) -> Value {
+    let mut args = json!({"session": "s-1", "agent": agent});
+    args.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    daemon.call("lease_session", args)
+}
+
+fn fenced(token: &Value) -> Value {
+    json!({"session": "s-1", "sender": "user", "content": "x", "fence": token})
+}
+
+/// A second holder is told who has the lease and until when; renewed it keeps its token; released it is
+/// free at once, and the next holder's token is greater.
+#[test]
+fn a_lease_has_one_holder() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let first = lease(&daemon, "ada", &json!({}));
+    assert_eq!(
+        (&first["name"], &first["renewed"]),
+        (&json!("session"), &json!(false))
+    );
+    let until = first["until"].as_str().unwrap();
+    let second = json!({"session": "s-1", "agent": "bob"});
+    let refused = daemon.refusal("lease_session", second.clone());
+    says(
+        &refused,
+        Code::Conflict,
+        &["`ada` until", until, "`session` of `s-1`"],
+    );
+    let held = daemon.call("get_session", json!({"session": "s-1"}));
+    assert_eq!(
+        held["leases"],
+        json!([{"name": "session", "agent": "ada", "until": until}])
+    );
+
+    let renewed = lease(
+        &daemon,
+        "ada",
+        &json!({"token": first["token"], "ms": 60_000}),
+    );
+    assert_eq!(
+        (&renewed["token"], &renewed["renewed"]),
+        (&first["token"], &json!(true))
+    );
+    assert!(renewed["until"].as_str().unwrap() > until);
+    // Another name is another lease.
+    assert_eq!(
+        lease(&daemon, "bob", &json!({"name": "deploy"}))["name"],
+        "deploy"
+    );
+
+    daemon.call("record_message", fenced(&first["token"]));
+    daemon.call(
+        "release_session",
+        json!({"session": "s-1", "token": first["token"]}),
+    );
+    let again = json!({"session": "s-1", "token": first["token"]});
+    says(
+        &daemon.refusal("release_session", again),
+        Code::NotFound,
+        &["no lease"],
+    );
+    let next = daemon.call("lease_session", second);
+    assert!(next["token"].as_u64() > first["token"].as_u64());
+    let refused = daemon.refusal("record_message", fenced(&first["token"]));
+    says(
+        &refused,
+        Code::Conflict,
+        &["not held any more", "`bob` until"],
+    );
+    daemon.verify();
+}
+
+/// A lease ends by itself; whoever takes it then fences the earlier holder off: each write that gives
+/// the old token is refused, whichever operation it is, and so is renewing. Nothing of it is recorded.
+#[test]
+fn a_lost_lease_fences_writes() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let first = lease(&daemon, "ada", &json!({"ms": 1000}));
+    let second = until("the end of the lease", LIMIT, || {
+        daemon
+            .try_call("lease_session", json!({"session": "s-1", "agent": "bob"}))
+            .ok()
+    });
+    let position = daemon.call("status", json!({}))["position"].clone();
+    let old = &first["token"];
+    for (operation, mut args) in [
+        ("record_message", json!({"sender": "user", "content": "x"})),
+        ("record_tool", json!({"tool": "x"})),
+        ("record_step", json!({"tool": "x", "result": 1})),
+        ("update_session", json!({"title": "x"})),
+        ("close_session", json!({})),
+        (
+            "relate_entities",
+            json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
+                "to": {"kind": "device", "name": "b"}}),
+        ),
+    ] {
+        args["session"] = "s-1".into();
+        args["fence"] = old.clone();
+        says(
+            &daemon.refusal(operation, args),
+            Code::Conflict,
+            &["`bob` until"],
+        );
+    }
+    let renew = json!({"session": "s-1", "agent": "ada", "token": old});
+    says(
+        &daemon.refusal("lease_session", renew),
+        Code::Conflict,
+        &["`bob` until"],
+    );
+    assert_eq!(daemon.call("status", json!({}))["position"], position);
+    daemon.call("record_message", fenced(&second["token"]));
+}
+
+/// A lease of a year, of no time, under a name that is none, or one more than there may be is refused
+/// with what would be taken.
+#[test]
+fn leases_have_limits() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    for ms in [
+        json!(365_u64 * 24 * 3600 * 1000),
+        json!(0),
+        json!(999),
+        json!(u64::MAX),
+    ] {
+        let refused = daemon.refusal("lease_session", json!({"session": "s-1", "ms": ms}));
+        says(&refused, Code::InvalidInput, &["1000 to 3600000"]);
+    }
+    for name in ["", "a b", "a\u{0}", "\u{202e}"] {
+        let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": name}));
+        says(&refused, Code::InvalidInput, &["lease's name"]);
+    }
+    for number in 0..64 {
+        lease(&daemon, "ada", &json!({"name": format!("l{number}")}));
+    }
+    let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": "l64"}));
+    says(
+        &refused,
+        Code::InvalidInput,
+        &["at most 64 leases", "Release"],
+    );
+}

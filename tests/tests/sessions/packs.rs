@@ -1,0 +1,98 @@
+//! Packs of a user's own: read while the daemon runs, and told apart from those that are wrong.
+
+use serde_json::{Value, json};
+use tests::{Daemon, home, until};
+
+use super::{LIMIT, create, each, say};
+
+/// A pack that knows tickets by this prefix.
+fn pack(prefix: &str) -> String {
+    format!(
+        "name = \"tickets\"\nversion = \"1\"\ndescription = \"Tickets\"\n\n[[kind]]\nname = \"ticket\"\n\
+         [[kind.rule]]\npattern = '{prefix}#[0-9]+'\nconfidence = 0.9\n"
+    )
+}
+
+fn tickets(daemon: &Daemon, content: &str) -> Vec<String> {
+    let reply = say(daemon, "s-1", content);
+    let all = reply["entities"].as_array().into_iter().flatten();
+    let tickets = all.filter(|one| one["kind"] == "ticket");
+    tickets
+        .map(|one| one["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn warning(daemon: &Daemon) -> Option<String> {
+    let status = daemon.call("status", json!({}));
+    let warnings = status["warnings"].as_array().into_iter().flatten();
+    let mut texts = warnings.map(Value::as_str).map(Option::unwrap_or_default);
+    texts
+        .find(|text| text.contains("packs are in force as they were"))
+        .map(str::to_owned)
+}
+
+/// A file that comes into the folder of packs is used without a restart, and so is a change of it; one
+/// that is wrong leaves what was in force, and `status` says the file, the line and the reason until it
+/// is mended.
+#[test]
+fn packs_are_read_while_the_daemon_runs() {
+    let home = home!();
+    let folder = home.path().join("packs");
+    std::fs::create_dir(&folder).unwrap();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    assert_eq!(tickets(&daemon, "see T#12"), Vec::<String>::new());
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("tickets.toml", &pack("T"));
+    until("the pack", LIMIT, || {
+        (tickets(&daemon, "see T#12") == ["T#12"]).then_some(())
+    });
+    let known = daemon.call("list_entities", json!({"session": "s-1", "kind": "ticket"}));
+    assert_eq!(each(&known["entities"], "name"), ["T#12"]);
+
+    write("tickets.toml", &pack("(T"));
+    let told = until("the warning", LIMIT, || warning(&daemon));
+    for part in ["tickets.toml:8", "the pattern is wrong", "unclosed group"] {
+        assert!(told.contains(part), "no {part:?} in: {told}");
+    }
+    assert_eq!(tickets(&daemon, "see T#34"), ["T#34"], "as it was in force");
+    assert_eq!(
+        each(&say(&daemon, "s-1", "on switch-nyc-01")["entities"], "kind"),
+        ["device"]
+    );
+
+    write("tickets.toml", &pack("[TU]"));
+    until("the mended pack", LIMIT, || {
+        (tickets(&daemon, "see U#56") == ["U#56"]).then_some(())
+    });
+    assert_eq!(warning(&daemon), None);
+    std::fs::remove_file(folder.join("tickets.toml")).unwrap();
+    // Each time another one: what was known once is known.
+    let mut numbers = 100..;
+    until("the end of the pack", LIMIT, || {
+        let content = format!("see U#{}", numbers.next()?);
+        tickets(&daemon, &content).is_empty().then_some(())
+    });
+    assert_eq!(
+        tickets(&daemon, "see U#56"),
+        ["U#56"],
+        "what is known stays known"
+    );
+    daemon.verify();
+}
+
+/// A pack that is wrong at the start of the daemon is told, and the built-in ones are in force.
+#[test]
+fn a_wrong_pack_stops_no_start() {
+    let home = home!();
+    let folder = home.path().join("packs");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("tickets.toml"), pack("(T")).unwrap();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    assert!(warning(&daemon).unwrap().contains("tickets.toml:8"));
+    assert_eq!(
+        each(&say(&daemon, "s-1", "on switch-nyc-01")["entities"], "kind"),
+        ["device"]
+    );
+}

@@ -1,0 +1,166 @@
+//! What a name means: by what the session knows, by its project, by another system that may fail.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, Home, home, until};
+
+use super::{LIMIT, create, say, says};
+
+fn resolve(daemon: &Daemon, session: &str, name: &str) -> Value {
+    let args = json!({"session": session, "kind": "device", "name": name});
+    daemon.call("resolve_entity", args)
+}
+
+fn meant(reply: &Value) -> (&str, &str) {
+    let name = reply["entity"]["name"].as_str().unwrap_or_default();
+    (reply["how"].as_str().unwrap(), name)
+}
+
+/// The session's own names come first: equal but for case, written otherwise, one letter apart; never
+/// another number, never one of several; then those of the project; else nobody knows.
+#[test]
+fn history_is_asked_first() {
+    let home = home!();
+    let daemon = home.start();
+    for session in ["s-1", "s-2"] {
+        daemon.call(
+            "create_session",
+            json!({"session": session, "project": "p-1"}),
+        );
+    }
+    say(&daemon, "s-1", "switch-nyc-01 and router-la-02");
+    for (name, wanted) in [
+        ("switch-nyc-01", ("exact", "switch-nyc-01")),
+        ("SWITCH-NYC-01", ("exact", "switch-nyc-01")),
+        ("switch_nyc_01", ("normalised", "switch-nyc-01")),
+        ("swich-nyc-01", ("near", "switch-nyc-01")),
+        ("switch-nyc-02", ("unresolved", "")),
+        ("completely-else-09", ("unresolved", "")),
+    ] {
+        let reply = resolve(&daemon, "s-1", name);
+        assert_eq!(meant(&reply), wanted, "{name}: {reply:#}");
+        assert_eq!(reply["resolved"], json!(wanted.0 != "unresolved"), "{name}");
+        assert!(
+            reply.get("warnings").is_none_or(|all| *all == json!([])),
+            "{reply:#}"
+        );
+    }
+    let reply = resolve(&daemon, "s-2", "switch-nyc-01");
+    assert_eq!(
+        (&reply["how"], &reply["resolved"]),
+        (&json!("project"), &json!(true))
+    );
+    let unnamed = json!({"session": "s-1", "name": " \u{200b} "});
+    says(
+        &daemon.refusal("resolve_entity", unnamed),
+        Code::InvalidInput,
+        &["1 to 256 bytes"],
+    );
+}
+
+/// A home whose daemon asks the server for tests, which behaves so.
+fn with_resolver(mode: &str, more: &str) -> Home {
+    let home = home!();
+    let folder = home.path().join("server");
+    std::fs::create_dir(&folder).unwrap();
+    home.configure(&format!(
+        "[resolvers.rig]\ncommand = [{:?}, {mode:?}, {folder:?}]\ntimeout_ms = 30000\nauto = false\n{more}\n\
+         [resolvers.rig.kinds.device]\ntool = \"find\"\n",
+        env!("CARGO_BIN_EXE_mcp-server-for-tests"),
+    ));
+    home
+}
+
+/// What another system says is kept with the entity: its id, its slug, its data, and who said so; asked
+/// again within the hour nobody is bothered.
+#[test]
+fn another_system_is_asked_next() {
+    let home = with_resolver("good", "");
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "is switch-nyc-01 up?");
+    let reply = resolve(&daemon, "s-1", "switch-nyc-01");
+    assert_eq!(
+        (&reply["how"], &reply["resolver"]),
+        (&json!("upstream"), &json!("rig")),
+        "{reply:#}"
+    );
+    assert_eq!(
+        (&reply["entity"]["id"], &reply["data"]["id"]),
+        (&json!("42"), &json!(42))
+    );
+    let shown = daemon.call(
+        "get_entity",
+        json!({"session": "s-1", "name": "switch-nyc-01"}),
+    );
+    assert_eq!(
+        (&shown["data"], &shown["data_from"]),
+        (&reply["data"], &json!("rig"))
+    );
+    assert_eq!(shown["entity"]["resolved"], true);
+    let again = resolve(&daemon, "s-1", "switch-nyc-01");
+    assert_eq!(
+        (&again["how"], &again["data"]),
+        (&json!("exact"), &reply["data"])
+    );
+    assert_eq!(again["position"], reply["position"], "nothing was recorded");
+    let calls = std::fs::read_dir(home.path().join("server"))
+        .unwrap()
+        .flatten();
+    let calls = calls.filter(|file| file.file_name().to_string_lossy().starts_with("call-"));
+    assert_eq!(calls.count(), 1);
+    daemon.stop();
+    let daemon = home.start();
+    let after = resolve(&daemon, "s-1", "switch-nyc-01");
+    assert_eq!(after["data"], reply["data"], "also after a restart");
+    daemon.verify();
+}
+
+/// A system that fails fails nothing: the reply has a warning that names it, what is known stays as it
+/// is, and the next call that it answers is resolved.
+#[test]
+fn a_failure_is_a_warning() {
+    for mode in ["die", "tool-error", "broken-answer"] {
+        let home = with_resolver(mode, "pause_ms = 1000");
+        let daemon = home.start();
+        create(&daemon, "s-1");
+        say(&daemon, "s-1", "is switch-nyc-01 up?");
+        let reply = resolve(&daemon, "s-1", "switch-nyc-01");
+        assert_eq!(
+            meant(&reply),
+            ("exact", "switch-nyc-01"),
+            "{mode}: {reply:#}"
+        );
+        let warning = reply["warnings"][0].as_str().unwrap();
+        assert!(warning.contains("the resolver rig "), "{mode}: {warning}");
+        assert_eq!(reply.get("data"), None);
+        let unknown = resolve(&daemon, "s-1", "router-la-02");
+        assert_eq!(unknown["resolved"], false, "{mode}");
+        assert!(
+            unknown["warnings"][0].as_str().unwrap().contains("rig"),
+            "{mode}: {unknown:#}"
+        );
+    }
+}
+
+/// A system that fails once is asked again and answers.
+#[test]
+fn a_failure_heals() {
+    let home = home!();
+    let folder = home.path().join("server");
+    std::fs::create_dir(&folder).unwrap();
+    home.configure(&format!(
+        "[resolvers.rig]\ncommand = [{:?}, \"die\", {folder:?}, \"once\"]\ntimeout_ms = 30000\nauto = false\n\
+         [resolvers.rig.kinds.device]\ntool = \"find\"\n",
+        env!("CARGO_BIN_EXE_mcp-server-for-tests"),
+    ));
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let failed = resolve(&daemon, "s-1", "switch-nyc-01");
+    assert_eq!(failed["resolved"], false);
+    let found = until("an answer", LIMIT, || {
+        let reply = resolve(&daemon, "s-1", "switch-nyc-01");
+        (reply["how"] == "upstream").then_some(reply)
+    });
+    assert_eq!(found["entity"]["id"], "42");
+}

@@ -1,0 +1,118 @@
+//! Whether a session is in use: it expires, is revived, is closed.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, home, until};
+
+use super::{LIMIT, create, each, say, says, step};
+
+fn listed(daemon: &Daemon, args: &Value) -> String {
+    each(
+        &daemon.call("list_sessions", args.clone())["sessions"],
+        "session",
+    )
+    .join(" ")
+}
+
+/// A session in which nothing happens for as long as it is set expires: it is gone from the list that
+/// nobody asked more of, and from nowhere else; a write revives it, a read does not.
+#[test]
+fn a_session_expires_and_is_revived() {
+    let home = home!();
+    home.configure("[sessions]\nexpire_after_ms = 1000\n");
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "switch-nyc-01");
+    let state = || daemon.call("get_session", json!({"session": "s-1"}))["state"].clone();
+    let expires = || until("expiry", LIMIT, || (state() == "expired").then_some(()));
+    expires();
+    assert_eq!(listed(&daemon, &json!({})), "");
+    assert_eq!(listed(&daemon, &json!({"state": "active"})), "");
+    assert_eq!(listed(&daemon, &json!({"state": "expired"})), "s-1");
+    assert_eq!(listed(&daemon, &json!({"state": "any"})), "s-1");
+    let messages = daemon.call("list_messages", json!({"session": "s-1"}));
+    assert_eq!(messages["messages"].as_array().unwrap().len(), 1);
+    assert_eq!(state(), "expired", "a read revives nothing");
+    say(&daemon, "s-1", "and its status?");
+    // Unless this machine was so slow that it has expired again.
+    let revived = daemon.call("list_sessions", json!({"state": "any"}));
+    let summary = &revived["sessions"][0];
+    assert!(summary["last_activity"].as_str() > messages["messages"][0]["at"].as_str());
+    expires();
+    let reply = daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
+    assert_eq!(reply["topic"], "o", "an expired session takes writes");
+}
+
+/// With the time that is set by itself a session is in use, and so is one that was just revived.
+#[test]
+fn a_session_in_use_is_listed() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    create(&daemon, "s-2");
+    daemon.call("close_session", json!({"session": "s-2", "reason": "done"}));
+    assert_eq!(listed(&daemon, &json!({})), "s-2 s-1");
+    assert_eq!(listed(&daemon, &json!({"state": "active"})), "s-1");
+    assert_eq!(listed(&daemon, &json!({"state": "closed"})), "s-2");
+    assert_eq!(listed(&daemon, &json!({"state": "expired"})), "");
+}
+
+/// A closed session refuses whatever would be recorded in it, says how to go on, and answers every read
+/// as before; what was found in its last step still comes in.
+#[test]
+fn a_closed_session_is_only_read() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "switch-nyc-01");
+    let at = step(
+        &daemon,
+        "s-1",
+        &json!({"device": {"id": 5, "name": "router-la-02"}}),
+    );
+    daemon.call("close_session", json!({"session": "s-1", "key": "k"}));
+    for (operation, mut args) in [
+        ("record_message", json!({"sender": "user", "content": "x"})),
+        ("record_tool", json!({"tool": "x"})),
+        ("record_step", json!({"tool": "x", "result": 1})),
+        ("update_session", json!({"title": "x"})),
+        ("close_session", json!({})),
+        ("lease_session", json!({})),
+        ("release_session", json!({"token": 1})),
+        (
+            "relate_entities",
+            json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
+                "to": {"kind": "device", "name": "b"}}),
+        ),
+    ] {
+        args["session"] = "s-1".into();
+        let refused = daemon.refusal(operation, args);
+        says(
+            &refused,
+            Code::SessionClosed,
+            &["`s-1` was closed", "fork_session"],
+        );
+    }
+    let again = daemon.call("close_session", json!({"session": "s-1", "key": "k"}));
+    assert_eq!(
+        again["state"], "closed",
+        "the same call again gives the first reply"
+    );
+    let args = json!({"session": "s-1", "at_least": at["position"]});
+    let entities = daemon.call("list_entities", args);
+    assert_eq!(entities["entities"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        daemon.call("get_session", json!({"session": "s-1"}))["state"],
+        "closed"
+    );
+    let fork = daemon.call(
+        "fork_session",
+        json!({"session": "s-1", "new_session": "f-1"}),
+    );
+    assert_eq!(fork["parent"]["session"], "s-1");
+    assert_eq!(
+        say(&daemon, "f-1", "and its status?")["entities"][0]["name"],
+        "router-la-02"
+    );
+    daemon.verify();
+}

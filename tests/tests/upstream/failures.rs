@@ -1,0 +1,130 @@
+//! Servers that hang, die, answer nonsense or too much.
+
+use lored::upstream::{Resolution, State};
+
+use super::{LIMIT, Rig};
+use tests::until;
+
+/// Each failure is told in a sentence that names resolver, trouble and entity; the next ask works.
+#[test]
+fn every_failure_is_a_sentence_and_heals() {
+    for (mode, wanted) in [
+        // Whether our greeting still finds a reader is chance; how it ended is told.
+        ("die-at-start", "(exit status: 3)"),
+        ("die", "ended in the middle of the call"),
+        ("nonsense", "did not start: conflict"),
+        ("broken-answer", "did not answer with the result of a tool"),
+        (
+            "tool-error",
+            "answered an error: the database\\u{202e} is away",
+        ),
+        ("protocol-error", "answered an error: no such tool"),
+        ("huge", "sent a message of over 4194304 bytes"),
+        ("endless", "sent a message of over 4194304 bytes"),
+    ] {
+        let rig = Rig::once(mode);
+        let said = rig.failure("bad\u{1b}");
+        assert!(said.contains(wanted), "{mode}: {said}");
+        let start = "the resolver rig ";
+        let end = "; the device \"bad\\u{1b}\" stays unresolved";
+        assert!(
+            said.starts_with(start) && said.ends_with(end),
+            "{mode}: {said}"
+        );
+        let again = rig.resolve("ams1");
+        assert!(
+            matches!(again, Resolution::Found { .. }),
+            "{mode}: {again:?}"
+        );
+        let status = &rig.resolvers.status()[0];
+        assert_eq!((status.calls, status.failures), (2, 1), "{mode}");
+        rig.close();
+    }
+}
+
+/// A server that never answers, or only with what is no message, is given up in time, and started anew;
+/// not at once, since its first answer may have been slow.
+#[test]
+fn a_server_that_does_not_answer_is_given_up() {
+    for mode in ["hang", "noise"] {
+        let rig = Rig::with(mode, false, |settings| settings.timeout_ms = 1000);
+        for (ask, starts) in [1, 1, 2].into_iter().enumerate() {
+            let said = rig.failure(&format!("ams{ask}"));
+            assert!(
+                said.contains("did not answer within 1000 ms"),
+                "{mode}: {said}"
+            );
+            assert_eq!(rig.left("start").len(), starts, "{mode}");
+        }
+    }
+}
+
+/// One that did not answer in time is asked again when the time was short since it had to start.
+#[test]
+fn a_server_that_was_late_once_is_kept() {
+    let rig = Rig::with("hang", true, |settings| settings.timeout_ms = 1000);
+    rig.failure("ams1");
+    rig.recovers("ams1");
+    assert_eq!(rig.left("start").len(), 1);
+}
+
+/// A server that never greets back holds asks up only once, and is started anew in the end.
+#[test]
+fn a_server_that_hangs_at_its_start_is_given_up() {
+    let rig = Rig::with("hang-at-start", true, |settings| {
+        settings.timeout_ms = 200;
+        settings.start_ms = 1000;
+    });
+    let said = rig.failure("ams1");
+    assert!(
+        said.contains("was not ready within 200 ms, and still starts"),
+        "{said}"
+    );
+    let said = until("the start's end", LIMIT, || {
+        let said = rig.failure("ams2");
+        (!said.contains("still starts")).then_some(said)
+    });
+    assert!(said.contains("was not ready within 1000 ms"), "{said}");
+    rig.recovers("ams1");
+}
+
+/// What a server refuses is not asked again for a while; other names are.
+#[test]
+fn a_refusal_is_remembered() {
+    let rig = Rig::with("tool-error", true, |_| {});
+    let said = rig.failure("ams1");
+    assert_eq!(rig.failure("ams1"), said);
+    assert!(matches!(rig.resolve("ams2"), Resolution::Found { .. }));
+    assert_eq!(rig.left("call").len(), 2);
+}
+
+/// After so many failures nothing is asked for a while.
+#[test]
+fn a_broken_server_is_left_alone() {
+    let rig = Rig::with("die", false, |settings| {
+        settings.failures_max = 2;
+        settings.pause_ms = 600_000;
+    });
+    for name in ["a", "b"] {
+        let said = rig.failure(name);
+        assert!(said.contains("ended in the middle"), "{said}");
+    }
+    let said = rig.failure("c");
+    assert!(said.contains("is left alone for "), "{said}");
+    assert!(said.contains("since it ended in the middle"), "{said}");
+    assert!(matches!(rig.state(), State::Broken { for_ms } if for_ms > 0));
+    assert_eq!(rig.left("call").len(), 2);
+}
+
+/// After the pause it is tried again, and used again when it works.
+#[test]
+fn a_broken_server_is_tried_again() {
+    let rig = Rig::with("die", true, |settings| {
+        settings.failures_max = 1;
+        settings.pause_ms = 20;
+    });
+    rig.failure("ams1");
+    assert!(matches!(rig.state(), State::Broken { .. }));
+    rig.recovers("ams1");
+    assert_eq!(rig.state(), State::Running);
+}

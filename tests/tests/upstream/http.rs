@@ -1,0 +1,61 @@
+//! Servers over streamable HTTP, with answers as JSON and as events.
+
+use std::process::{Child, Command, Stdio};
+
+use lored::upstream::{Resolution, Server, State};
+use tempfile::TempDir;
+use tests::until;
+
+use super::{LIMIT, Rig};
+
+/// A server on its port. Dropped, it is killed.
+struct Listening {
+    process: Child,
+    url: String,
+}
+
+impl Listening {
+    fn start(mode: &str, folder: &TempDir) -> Self {
+        let process = Command::new(env!("CARGO_BIN_EXE_mcp-server-for-tests"))
+            .arg(mode)
+            .arg(folder.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let address = until("the server's address", LIMIT, || {
+            std::fs::read_to_string(folder.path().join("address")).ok()
+        });
+        let url = format!("http://{address}/mcp");
+        Self { process, url }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// Both forms of answers are read, in the server's session; a server that goes is a warning.
+#[test]
+fn servers_over_http_are_asked() {
+    for mode in ["http", "http-events"] {
+        let folder = TempDir::new().unwrap();
+        let server = Listening::start(mode, &folder);
+        let rig = Rig::of(Server::Url(server.url.clone()), folder, |_| {});
+        let found = rig.resolve("ams1");
+        assert!(
+            matches!(&found, Resolution::Found { .. }),
+            "{mode}: {found:?}"
+        );
+        assert_eq!(rig.resolve("none-such"), Resolution::Nothing, "{mode}");
+        assert_eq!(rig.state(), State::Running);
+        drop(server);
+        let said = rig.failure("ams2");
+        let wanted = "did not start: Client error: no connection: Connection refused";
+        assert!(said.contains(wanted), "{said}");
+        rig.close();
+        assert_eq!(rig.left("start").len(), 1);
+    }
+}

@@ -1,0 +1,252 @@
+//! Resolvers against real MCP servers, good and bad: every ask ends, a failure is a sentence, and the
+//! next ask works again.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod failures;
+mod http;
+mod processes;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use lored::upstream::{Question, Resolution, Resolvers, Server, Settings, State};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tests::until;
+use tokio::runtime::Runtime;
+
+/// How long anything may take on a machine that does other things, too.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One resolver with a server in a mode, and the folder where the server leaves what it did.
+struct Rig {
+    runtime: Runtime,
+    resolvers: Resolvers,
+    folder: TempDir,
+}
+
+impl Rig {
+    /// A server that misbehaves only the first time, and time enough for it.
+    fn once(mode: &str) -> Self {
+        Self::with(mode, true, |_| {})
+    }
+
+    fn with(mode: &str, once: bool, set: impl Fn(&mut Settings)) -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut arguments = vec![mode.to_owned(), folder.path().to_str().unwrap().to_owned()];
+        arguments.extend(once.then(|| "once".to_owned()));
+        let server = Server::Command {
+            program: env!("CARGO_BIN_EXE_mcp-server-for-tests").to_owned(),
+            arguments,
+            environment: BTreeMap::new(),
+        };
+        Self::of(server, folder, set)
+    }
+
+    fn of(server: Server, folder: TempDir, set: impl Fn(&mut Settings)) -> Self {
+        let kinds = [("device".to_owned(), Question::new("find"))].into();
+        let mut settings = Settings::new(server, kinds);
+        settings.timeout_ms = 30_000;
+        set(&mut settings);
+        let resolvers = Resolvers::new([("rig".to_owned(), settings)].into());
+        Self {
+            runtime: Runtime::new().unwrap(),
+            resolvers,
+            folder,
+        }
+    }
+
+    fn resolve(&self, name: &str) -> Resolution {
+        let ask = self.resolvers.resolve("device", name);
+        let bounded = async { tokio::time::timeout(LIMIT, ask).await };
+        self.runtime.block_on(bounded).expect("an ask ends")
+    }
+
+    /// The sentence of an ask that fails.
+    fn failure(&self, name: &str) -> String {
+        match self.resolve(name) {
+            Resolution::Failed(said) => said,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks again until the server is found to know a name.
+    fn recovers(&self, name: &str) {
+        until("an answer", LIMIT, || {
+            matches!(self.resolve(name), Resolution::Found { .. }).then_some(())
+        });
+    }
+
+    fn close(&self) {
+        let close = async { tokio::time::timeout(LIMIT, self.resolvers.close()).await };
+        self.runtime.block_on(close).expect("closing ends");
+    }
+
+    fn state(&self) -> State {
+        self.resolvers.status()[0].state
+    }
+
+    /// What the server left of a kind, in order.
+    fn left(&self, kind: &str) -> Vec<String> {
+        left(self.folder.path(), kind)
+    }
+}
+
+fn left(folder: &Path, kind: &str) -> Vec<String> {
+    let read = |number| std::fs::read_to_string(folder.join(format!("{kind}-{number}"))).ok();
+    (1..).map_while(read).collect()
+}
+
+/// What is found carries the server's words; an answer, even that there is none, is kept.
+#[test]
+fn a_name_is_resolved_once() {
+    let rig = Rig::once("good");
+    assert_eq!(rig.state(), State::Idle);
+    let Resolution::Found {
+        candidate,
+        resolver,
+        cached,
+    } = rig.resolve("ams1")
+    else {
+        panic!("not found");
+    };
+    assert_eq!((resolver.as_str(), cached), ("rig", false));
+    assert_eq!(candidate.name, "AMS1");
+    assert_eq!(candidate.id.as_deref(), Some("42"));
+    assert_eq!(candidate.slug.as_deref(), Some("ams1"));
+    let data: Value = serde_json::from_str(&candidate.data).unwrap();
+    assert_eq!(data["site"], json!({"id": 1}));
+    let call: Value = serde_json::from_str(&rig.left("call")[0]).unwrap();
+    assert_eq!(call["name"], "find");
+    assert_eq!(call["arguments"], json!({"name": "ams1", "limit": 1}));
+
+    assert!(matches!(
+        rig.resolve(" AMS1 "),
+        Resolution::Found { cached: true, .. }
+    ));
+    assert_eq!(rig.resolve("none-such"), Resolution::Nothing);
+    assert_eq!(rig.resolve("none-such"), Resolution::Nothing);
+    let status = &rig.resolvers.status()[0];
+    assert_eq!((status.calls, status.failures, status.cached), (2, 0, 2));
+    assert_eq!(status.state, State::Running);
+    assert_eq!((rig.left("start").len(), rig.left("call").len()), (1, 2));
+}
+
+/// With no time to keep them, answers are asked for anew.
+#[test]
+fn answers_expire() {
+    let rig = Rig::with("good", false, |settings| settings.cache_ms = 0);
+    for _ in 0..2 {
+        assert!(matches!(
+            rig.resolve("ams1"),
+            Resolution::Found { cached: false, .. }
+        ));
+    }
+    assert_eq!(rig.left("call").len(), 2);
+}
+
+/// Who asks the same at the same time shares one call.
+#[test]
+fn the_same_question_is_asked_once() {
+    let rig = Rig::with("slow", false, |_| {});
+    let asks = join_all((0..5).map(|_| rig.resolvers.resolve("device", "ams1")));
+    let answers = rig.runtime.block_on(async {
+        let go = tokio::task::spawn_blocking({
+            let folder = rig.folder.path().to_owned();
+            move || let_go(&folder, 1)
+        });
+        let answers = asks.await;
+        go.await.unwrap();
+        answers
+    });
+    for answer in answers {
+        assert!(
+            matches!(answer, Resolution::Found { cached: false, .. }),
+            "{answer:?}"
+        );
+    }
+    assert_eq!(rig.left("call").len(), 1);
+}
+
+/// No more calls are on their way at once than was set.
+#[test]
+fn calls_at_once_are_limited() {
+    let rig = Rig::with("slow", false, |settings| settings.concurrent_max = 2);
+    let names: Vec<String> = (0..6).map(|n| format!("ams{n}")).collect();
+    let asks = join_all(
+        names
+            .iter()
+            .map(|name| rig.resolvers.resolve("device", name)),
+    );
+    let answers = rig.runtime.block_on(async {
+        let folder = rig.folder.path().to_owned();
+        let go = tokio::task::spawn_blocking(move || let_go(&folder, 2));
+        let answers = asks.await;
+        go.await.unwrap();
+        answers
+    });
+    for answer in answers {
+        assert!(matches!(answer, Resolution::Found { .. }), "{answer:?}");
+    }
+    let together = rig.left("together");
+    assert_eq!(together.len(), 6);
+    assert_eq!(together.iter().max().map(String::as_str), Some("2"));
+}
+
+/// Lets a slow server answer once it has so many calls.
+fn let_go(folder: &Path, calls: usize) {
+    until("calls", LIMIT, || {
+        (left(folder, "together").len() >= calls).then_some(())
+    });
+    std::fs::write(folder.join("go"), "").unwrap();
+}
+
+/// A kind that nobody is asked for is said to be so; the first resolver that knows a name is taken, and
+/// one that fails is told of only when nobody knows.
+#[test]
+fn resolvers_are_asked_in_order() {
+    let rig = Rig::once("good");
+    let nothing = rig.runtime.block_on(rig.resolvers.resolve("site", "ams1"));
+    assert_eq!(nothing, Resolution::NoResolver);
+    assert!(rig.resolvers.is_auto("device") && !rig.resolvers.is_auto("site"));
+    assert!(rig.failure("").contains("1 to 1024 bytes"));
+    assert!(rig.failure(&"n".repeat(1025)).contains("1 to 1024 bytes"));
+
+    let kinds: BTreeMap<_, _> = [("device".to_owned(), Question::new("find"))].into();
+    let server = |program: &str, mode: &str| Server::Command {
+        program: program.to_owned(),
+        arguments: vec![
+            mode.to_owned(),
+            rig.folder.path().to_str().unwrap().to_owned(),
+        ],
+        environment: BTreeMap::new(),
+    };
+    let settings = |server| Settings {
+        timeout_ms: 30_000,
+        ..Settings::new(server, kinds.clone())
+    };
+    let both = Resolvers::new(
+        [
+            ("a".to_owned(), settings(server("/no/such/program", "good"))),
+            (
+                "b".to_owned(),
+                settings(server(env!("CARGO_BIN_EXE_mcp-server-for-tests"), "good")),
+            ),
+        ]
+        .into(),
+    );
+    let resolve = |name| rig.runtime.block_on(both.resolve("device", name));
+    let found = resolve("ams1");
+    assert!(
+        matches!(&found, Resolution::Found { resolver, .. } if resolver == "b"),
+        "{found:?}"
+    );
+    let failed = resolve("none-such");
+    let wanted = "the resolver a cannot be started: /no/such/program";
+    assert!(
+        matches!(&failed, Resolution::Failed(said) if said.contains(wanted)),
+        "{failed:?}"
+    );
+}

@@ -1,0 +1,97 @@
+//! The processes of resolvers: started late, kept, ended with all that they started, and reaped.
+
+use lored::upstream::{Resolution, State};
+use tests::until;
+
+use super::{LIMIT, Rig};
+
+/// Whether a process runs; one of ours that waits to be reaped still counts.
+fn is_there(pid: &str) -> bool {
+    std::path::Path::new("/proc").join(pid).exists()
+}
+
+/// Whether a process runs, whoever is to reap it.
+fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim());
+    !state.is_empty() && !state.starts_with(['Z', 'X'])
+}
+
+/// Closing ends the server, and what it left behind, and reaps it; nothing can be asked after it.
+#[test]
+fn closing_leaves_no_process() {
+    for mode in ["good", "clinging"] {
+        let rig = Rig::with(mode, false, |_| {});
+        assert!(rig.left("start").is_empty(), "started before it is asked");
+        assert!(matches!(rig.resolve("ams1"), Resolution::Found { .. }));
+        let servers = rig.left("start");
+        assert!(servers.len() == 1 && is_there(&servers[0]));
+        rig.close();
+        assert!(!is_there(&servers[0]), "{mode}");
+        assert_eq!(rig.left("clinging").len(), usize::from(mode == "clinging"));
+        for pid in rig.left("clinging") {
+            until("the end of what the server started", LIMIT, || {
+                (!runs(&pid)).then_some(())
+            });
+        }
+        let said = rig.failure("ams2");
+        assert!(said.contains("did not start"), "{said}");
+    }
+}
+
+/// Dropping ends the server, too, in a while.
+#[test]
+fn dropping_leaves_no_process() {
+    let rig = Rig::with("good", false, |_| {});
+    rig.resolve("ams1");
+    let pid = rig.left("start").remove(0);
+    drop(rig.resolvers);
+    until("the server's end", LIMIT, || {
+        (!is_there(&pid)).then_some(())
+    });
+}
+
+/// A runtime that ends without a word kills the server, and reaps it.
+#[test]
+fn the_runtime_takes_its_processes_along() {
+    let rig = Rig::with("clinging", false, |_| {});
+    rig.resolve("ams1");
+    let pids = [rig.left("start"), rig.left("clinging")].concat();
+    assert_eq!(pids.len(), 2);
+    drop(rig.runtime);
+    until("the server's end", LIMIT, || {
+        (!is_there(&pids[0])).then_some(())
+    });
+    for pid in pids {
+        until("the processes' end", LIMIT, || (!runs(&pid)).then_some(()));
+    }
+}
+
+/// Whoever is not asked for a while is ended, and started again when it is.
+#[test]
+fn an_idle_server_is_ended() {
+    let rig = Rig::with("good", false, |settings| settings.idle_ms = 50);
+    rig.resolve("ams1");
+    let pid = rig.left("start").remove(0);
+    until("the idle server's end", LIMIT, || {
+        (!is_there(&pid)).then_some(())
+    });
+    assert_eq!(rig.state(), State::Idle);
+    assert!(matches!(rig.resolve("ams2"), Resolution::Found { .. }));
+    assert_eq!(rig.left("start").len(), 2);
+    assert_eq!(rig.resolvers.status()[0].failures, 0);
+}
+
+/// A server that ends after each answer is started for each question, and nobody notices.
+#[test]
+fn a_server_may_end_between_calls() {
+    let rig = Rig::with("die-after", false, |_| {});
+    for name in ["ams1", "ams2", "ams3"] {
+        assert!(
+            matches!(rig.resolve(name), Resolution::Found { .. }),
+            "{name}"
+        );
+    }
+    assert_eq!(rig.left("start").len(), 3);
+    assert_eq!(rig.resolvers.status()[0].failures, 0);
+}
