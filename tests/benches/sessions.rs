@@ -312,15 +312,16 @@ fn table(
     }
 }
 
-/// What a message costs beside a step of the same size.
+/// What a message costs beside a step of the same size, and what the entities in it cost.
 fn messages(setup: &Setup) {
     let title = "recording 1 KB of prose";
     if !setup.wants(title) {
         return;
     }
     let talk = Talk::new(setup, 500, 1000);
-    let texts = talk.texts();
-    let time = |operation, body: &dyn Fn(&str) -> Vec<u8>| {
+    let plain = vec![prose(&mut Random::new(23), 1024, |_| "it".to_owned())];
+    let naming = talk.texts();
+    let time = |operation, texts: &[String], body: &dyn Fn(&str) -> Vec<u8>| {
         let mut client = talk.client(operation);
         let bodies: Vec<Vec<u8>> = texts.iter().map(|text| body(text)).collect();
         let mut bodies = bodies.iter().cycle();
@@ -330,28 +331,26 @@ fn messages(setup: &Setup) {
             }
         })
     };
+    let step = |text: &str| arguments("bench-0", &format!("\"{text}\""));
+    let message = |texts| time("record_message", texts, &message);
+    let step = |texts| time("record_step", texts, &step);
     compare(
         setup,
         title,
         &[
             (
-                "record_message",
-                Box::new(|| time("record_message", &message)),
+                "record_message, some 5 devices",
+                Box::new(|| message(&naming)),
             ),
+            ("record_step, some 5 devices", Box::new(|| step(&naming))),
             (
-                "record_step",
-                Box::new(|| {
-                    time("record_step", &|text| {
-                        arguments("bench-0", &format!("\"{text}\""))
-                    })
-                }),
+                "record_message, naming nothing",
+                Box::new(|| message(&plain)),
             ),
+            ("record_step, naming nothing", Box::new(|| step(&plain))),
         ],
     );
 }
-
-/// What is compared, and how it is timed.
-type Side<'s> = (&'s str, Box<dyn Fn() -> Figure + 's>);
 
 /// Target 11: nothing costs more because much is known.
 fn growth(setup: &Setup) {

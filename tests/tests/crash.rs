@@ -82,7 +82,6 @@ fn cycle(
     let wanted = random.range(0, 120);
     let pause = Duration::from_micros(random.range(0, 3000));
     let done = AtomicU64::new(0);
-    let compacted = compactions.map_or(0, |compactions| compactions.load(Ordering::Relaxed));
     std::thread::scope(|scope| {
         if let Some(compactions) = compactions {
             let daemon = &daemon;
@@ -99,12 +98,6 @@ fn cycle(
         until("acknowledged steps", Duration::from_secs(60), || {
             (done.load(Ordering::Relaxed) >= wanted).then_some(())
         });
-        // A compaction may take longer than that: every other kill comes after one.
-        if let (Some(compactions), 0) = (compactions, cycle % 2) {
-            until("a compaction", Duration::from_secs(60), || {
-                (compactions.load(Ordering::Relaxed) > compacted).then_some(())
-            });
-        }
         let moment = Instant::now() + pause;
         while Instant::now() < moment {
             std::hint::spin_loop();

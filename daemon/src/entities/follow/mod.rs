@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::command::NoteFound;
 use super::event::{Found, Source};
@@ -35,6 +35,9 @@ pub const NAME: &str = "entities";
 /// Events looked at in one go, and bytes of results searched in one go.
 const EVENTS_MAX: usize = 500;
 const BYTES_MAX: u64 = 4 << 20;
+/// What is recorded within so long is searched together, in one event, unless somebody waits for it:
+/// so a burst of steps is not held up by an event behind each of them.
+const TOGETHER: Duration = Duration::from_millis(10);
 /// After a failure it tries again in so long.
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -42,12 +45,15 @@ const AGAIN: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Progress {
     done: watch::Sender<Position>,
+    /// Somebody waits: nothing is put off.
+    asked: Notify,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         Self {
             done: watch::Sender::new(Position(0)),
+            asked: Notify::new(),
         }
     }
 }
@@ -65,6 +71,7 @@ impl Progress {
     /// `TIMEOUT` when that takes longer than `wait`.
     pub async fn reaches(&self, position: Position, wait: Duration) -> Result<(), Refusal> {
         let mut done = self.done.subscribe();
+        self.asked.notify_one();
         let reached = done.wait_for(|done| *done >= position);
         match tokio::time::timeout(wait, reached).await {
             Ok(Ok(_)) => Ok(()),
@@ -99,6 +106,12 @@ pub async fn run(cx: Arc<Context>) {
         if let Some(tail) = tail
             && done < tail
         {
+            if tail.0 - done.0 < EVENTS_MAX as u64
+                && let Ok(room) = Room::of(&cx)
+            {
+                let asked = room.progress.asked.notified();
+                let _ = tokio::time::timeout(TOGETHER, asked).await;
+            }
             match advance(&cx, done).await {
                 Ok(to) => {
                     done = to;
@@ -137,7 +150,11 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     let shared = Arc::clone(cx);
     let (notes, to) = blocking(move || {
         let (wanted, to) = wanted(&state, done)?;
-        Ok((search(&shared, &state, wanted)?, to))
+        let known = known(&shared, &state, wanted)?;
+        // The state is let go before the long part, so that the store can be closed meanwhile.
+        drop(state);
+        let notes = known.into_iter().filter_map(|one| search(&shared, one));
+        Ok((notes.collect::<Vec<NoteFound>>(), to))
     })
     .await?;
     for note in notes {
@@ -194,51 +211,66 @@ fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {
     }))
 }
 
-/// Searches texts, session by session, each in the order of the log.
-fn search(cx: &Context, state: &State, wanted: Vec<Wanted>) -> Result<Vec<NoteFound>, Refusal> {
+/// What is to be searched of one session, in the order of the log, and what the session knows.
+struct Known {
+    session: String,
+    knowing: Knowing,
+    wanted: Vec<Wanted>,
+}
+
+/// What each session knows whose texts are still to be searched.
+fn known(cx: &Context, state: &State, wanted: Vec<Wanted>) -> Result<Vec<Known>, Refusal> {
     let mut by_session: BTreeMap<String, Vec<Wanted>> = BTreeMap::new();
     for one in wanted {
         by_session.entry(one.session.clone()).or_default().push(one);
     }
-    let mut notes = Vec::new();
-    for (session, wanted) in by_session {
+    let mut known = Vec::new();
+    for (session, mut wanted) in by_session {
         let Some(row) = sessions::get(state, &session)? else {
             continue;
         };
         let lines = sessions::lineage(state, &session)?;
-        let knowing = Knowing::of(cx, state, &lines, row.project.as_deref())?;
         // After a crash the place may be behind what was noted.
         let noted = view::searched(state, &session)?;
-        let (mut found, mut last) = (Vec::new(), noted);
-        for one in wanted.into_iter().filter(|one| one.position > noted) {
-            let text = match one.text.read(&cx.blobs) {
-                Ok(text) => text,
-                Err(error) => {
-                    // A damaged result is told to who reads it; it has no entities.
-                    tracing::debug!(%error, "a result was not searched for entities");
-                    continue;
-                }
-            };
-            let mut finds = Finds::default();
-            finds.take(knowing.recognise(&text, false), false);
-            let mentions = finds.into_recognition(Vec::new()).mentions;
-            if !mentions.is_empty() {
-                last = one.position;
-                found.push(Found {
-                    source: one.source,
-                    mentions,
-                });
+        wanted.retain(|one| one.position > noted);
+        known.push(Known {
+            knowing: Knowing::of(cx, state, &lines, row.project.as_deref())?,
+            session,
+            wanted,
+        });
+    }
+    Ok(known)
+}
+
+/// Searches the texts of a session; `None` when they mention nothing.
+fn search(cx: &Context, known: Known) -> Option<NoteFound> {
+    let mut found = Vec::new();
+    let mut last = None;
+    for one in known.wanted {
+        let text = match one.text.read(&cx.blobs) {
+            Ok(text) => text,
+            Err(error) => {
+                // A damaged result is told to who reads it; it has no entities.
+                tracing::debug!(%error, "a result was not searched for entities");
+                continue;
             }
-        }
-        if !found.is_empty() {
-            notes.push(NoteFound {
-                session,
-                rules: knowing.rules(),
-                found,
-                last,
-                body: Body::new(codec::EMPTY.to_vec(), cx.engine.clock().random()),
+        };
+        let mut finds = Finds::default();
+        finds.take(known.knowing.recognise(&text, false), false);
+        let mentions = finds.into_recognition(Vec::new()).mentions;
+        if !mentions.is_empty() {
+            last = Some(one.position);
+            found.push(Found {
+                source: one.source,
+                mentions,
             });
         }
     }
-    Ok(notes)
+    Some(NoteFound {
+        last: last?,
+        session: known.session,
+        rules: known.knowing.rules(),
+        found,
+        body: Body::new(codec::EMPTY.to_vec(), cx.engine.clock().random()),
+    })
 }

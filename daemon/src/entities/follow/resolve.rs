@@ -134,6 +134,8 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> 
     let lines = sessions::lineage(&state, &wanted.session)?;
     let project = sessions::get(&state, &wanted.session)?.and_then(|row| row.project);
     let knowing = Knowing::of(cx, &state, &lines, None)?;
+    // An answer may take long, and a state keeps the store open.
+    drop(state);
     match ask(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
         Answer::Nothing(None) => Ok(()),
         Answer::Nothing(Some(sentence)) => {

@@ -121,8 +121,13 @@ impl Asking {
                 "nothing of this name is known, and its form tells no kind: name a `kind`";
             return self.into_known(&cx, vec![unknown.to_owned()]);
         };
+        // An answer may take long, and a state keeps the store open.
+        drop(self.state);
         match ask(&cx, &self.knowing, &kind, &name).await? {
-            Answer::Nothing(failed) => self.into_known(&cx, failed.into_iter().collect()),
+            Answer::Nothing(failed) => {
+                let now_known = Self::of(&cx, &caller, &args).await?;
+                now_known.into_known(&cx, failed.into_iter().collect())
+            }
             Answer::Found(resolved, data) => {
                 let choice = Choice::prepare(self.wish.clone(), cx.engine.clock());
                 let bytes = data.data.len();

@@ -222,7 +222,7 @@ fn payloads_are_checked() {
         ),
         (
             with_payload(2, |payload| payload["tags"] = json!(vec!["t"; 65])),
-            "line 2: 65 tags were given",
+            "line 2: a session has at most 64 tags; 65 were given",
         ),
         (
             with_payload(2, |payload| payload["preferences"] = json!([1])),
