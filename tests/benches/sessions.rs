@@ -352,6 +352,9 @@ fn messages(setup: &Setup) {
     );
 }
 
+/// What is compared, and how it is timed.
+type Side<'s> = (&'s str, Box<dyn Fn() -> Figure + 's>);
+
 /// Target 11: nothing costs more because much is known.
 fn growth(setup: &Setup) {
     let [many, few] = [setup.size(10_000, 1000) as u64, 100];

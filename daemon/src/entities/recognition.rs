@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::event::{EntityRef, How, Mention};
-use super::recognise::{self, Find, Gazetteer, Knowledge, PackSet, Recognised};
+use super::recognise::{self, Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
 use super::room::Room;
 use super::view::{Named, NamesOf, Recent, recent};
 use crate::error::Refusal;
@@ -16,6 +16,8 @@ use crate::state::State;
 
 /// Entities of one event, together.
 pub const MENTIONS_MAX: usize = 500;
+/// Parameters of a call that are longer name no kind.
+const PARAMETERS_BYTES_MAX: usize = 4096;
 
 /// What was recognised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,12 +88,36 @@ impl Knowing {
     /// what tools print.
     #[must_use]
     pub fn recognise(&self, text: &str, is_said: bool) -> Recognised {
+        self.recognise_objects(text, is_said, None)
+    }
+
+    /// What the result of a call mentions; the call's parameters may tell of what kind its objects are,
+    /// where nothing in the result does.
+    #[must_use]
+    pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> Recognised {
+        let told = parameters.and_then(|parameters| self.kind_asked_for(parameters));
+        self.recognise_objects(result, false, told)
+    }
+
+    /// The kind that a call asks for, as in `{"object_type": "dcim.device"}`.
+    fn kind_asked_for(&self, parameters: &str) -> Option<&str> {
+        if parameters.len() > PARAMETERS_BYTES_MAX {
+            return None;
+        }
+        let parameters: serde_json::Value = serde_json::from_str(parameters).ok()?;
+        let mut words = TYPE_KEYS
+            .iter()
+            .filter_map(|key| parameters.get(key)?.as_str());
+        words.find_map(|word| self.packs.kind_of(word))
+    }
+
+    fn recognise_objects(&self, text: &str, is_said: bool, objects: Option<&str>) -> Recognised {
         let gazetteers: Vec<&Gazetteer> = self.gazetteers.iter().map(|known| &**known).collect();
         let knowledge = Knowledge {
             gazetteers: &gazetteers,
             recent: &self.recent,
             listing: &self.listing,
-            objects: None,
+            objects,
             references: is_said,
         };
         recognise::recognise(&self.packs, text, &knowledge)

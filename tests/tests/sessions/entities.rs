@@ -84,6 +84,36 @@ fn words_refer_to_what_was_mentioned() {
     );
 }
 
+/// Where nothing in a result says of what kind its objects are, the call does that asked for them.
+#[test]
+fn a_call_tells_the_kind_of_what_it_returns() {
+    let home = home!();
+    let daemon = home.start();
+    create(&daemon, "s-1");
+    let result = json!({"count": 1, "results": [{"id": 4, "name": "Lobby North"}]});
+    for (asked, kind) in [("dcim.site", "site"), ("dcim.rack", "rack")] {
+        let parameters = json!({"object_type": asked});
+        let args = json!({"session": "s-1", "tool": "get_objects", "parameters": parameters, "result": result});
+        let at = daemon.call("record_step", args);
+        let known = daemon.call(
+            "list_entities",
+            json!({"session": "s-1", "kind": kind, "at_least": at["position"]}),
+        );
+        assert_eq!(each(&known["entities"], "name"), ["Lobby North"], "{asked}");
+    }
+    let args = json!({"session": "s-1", "tool": "get_objects", "result": result});
+    let at = daemon.call("record_step", args);
+    let known = daemon.call(
+        "list_entities",
+        json!({"session": "s-1", "at_least": at["position"]}),
+    );
+    assert_eq!(
+        known["kinds"],
+        json!({"site": 1, "rack": 1}),
+        "no kind, no new entity"
+    );
+}
+
 /// What a step returned is searched behind the log: a read that waits for its position has the device
 /// with its id, what it belongs to, and what belongs to that.
 #[test]
@@ -112,6 +142,11 @@ fn netbox_json_of_a_step_is_recognised() {
     assert_eq!(
         (&site["kind"], &site["slug"]),
         (&json!("site"), &json!("ams1"))
+    );
+    assert_eq!(
+        (&device["high"], &device["recent"]),
+        (&json!(true), &json!(true)),
+        "one mention within the hour: 5.5 + 3 + ln 2, {device}"
     );
     let shown = entity(&daemon, "ams1-core-01");
     let related = |shown: &Value, relation: &str| -> Vec<String> {

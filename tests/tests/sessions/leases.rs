@@ -103,13 +103,19 @@ fn a_lost_lease_fences_writes() {
         ("record_step", json!({"tool": "x", "result": 1})),
         ("update_session", json!({"title": "x"})),
         ("close_session", json!({})),
+        ("workflow_checkpoint_save", json!({"context": {"x": 1}})),
         (
             "relate_entities",
             json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
                 "to": {"kind": "device", "name": "b"}}),
         ),
     ] {
-        args["session"] = "s-1".into();
+        let session = if operation == "workflow_checkpoint_save" {
+            "sessionId"
+        } else {
+            "session"
+        };
+        args[session] = "s-1".into();
         args["fence"] = old.clone();
         says(
             &daemon.refusal(operation, args),

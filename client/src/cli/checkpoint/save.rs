@@ -9,6 +9,7 @@ use lore::protocol::checkpoints::{
 use serde_json::{Map, Value};
 
 use super::super::exchange::{self, Told, ask, id};
+use super::super::given::Guard;
 use super::super::status::bytes;
 use super::super::{Caller, End, Failure};
 use super::context;
@@ -27,9 +28,8 @@ pub struct Save {
     /// Refuse unless this is the session's latest checkpoint
     #[arg(long, value_name = "CHECKPOINT")]
     expect: Option<String>,
-    /// Idempotency key: the same call again saves nothing twice
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
+    #[command(flatten)]
+    guard: Guard,
 }
 
 /// What is said about a checkpoint.
@@ -68,7 +68,8 @@ impl Save {
             expected_checkpoint_id: self.expect.as_deref().map(id).transpose()?,
             context: context(self.file)?,
             force: self.force.then_some(true),
-            key: self.key,
+            fence: self.guard.fence(),
+            key: self.guard.key,
             agent: None,
         };
         ask(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::{CheckpointId, Meta, RawObject, SessionId, lenient};
+use super::super::{CheckpointId, Meta, Position, RawObject, SessionId, lenient};
 
 /// Arguments of `workflow_checkpoint_save`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,14 @@ pub struct SaveArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "CheckpointId"))]
     pub expected_checkpoint_id: Option<CheckpointId>,
+    /// Token of a lease of the session that must still be held.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "lenient::unsigned"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    pub fence: Option<Position>,
     /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]

@@ -92,6 +92,12 @@ pub struct Entity {
     pub last_mentioned: String,
     /// How relevant it is now: the score by which context packs choose.
     pub relevance: f64,
+    /// Whether that is high: 7 or more.
+    #[serde(default)]
+    pub high: bool,
+    /// Whether it was mentioned within a day.
+    #[serde(default)]
+    pub recent: bool,
     /// What it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "EntityName"))]

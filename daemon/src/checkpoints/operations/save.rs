@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{SaveArgs, SaveReply, SaveStatus};
-use lore::protocol::{CheckpointId, Meta};
+use lore::protocol::{CheckpointId, Meta, Position};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -68,6 +68,7 @@ impl Op for Save {
                 .expected_checkpoint_id
                 .as_ref()
                 .map(CheckpointId::as_str),
+            fence: args.fence,
         };
         let claim = caller.claim(Self::NAME, &said, args.key.as_deref())?;
         let save = Saving {
@@ -79,6 +80,7 @@ impl Op for Save {
             metadata,
             is_forced: args.force == Some(true),
             expected: expected.transpose()?,
+            fence: args.fence,
             bytes,
         };
         save.run(cx, caller, claim).await
@@ -94,6 +96,8 @@ struct Said<'s> {
     metadata: &'s serde_json::Map<String, serde_json::Value>,
     force: bool,
     expected: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fence: Option<Position>,
 }
 
 /// A context by its hash, which is made when this is written: calls without a key need none.
@@ -117,6 +121,7 @@ struct Saving {
     metadata: Metadata,
     is_forced: bool,
     expected: Option<CheckpointKey>,
+    fence: Option<Position>,
     /// Length of the context as it came.
     bytes: usize,
 }
@@ -229,7 +234,7 @@ impl Saving {
                 Wish {
                     session: Some(session.clone()),
                     project,
-                    fence: None,
+                    fence: self.fence,
                 },
                 clock,
             ),

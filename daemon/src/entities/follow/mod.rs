@@ -141,6 +141,8 @@ struct Wanted {
     session: String,
     source: Source,
     position: Position,
+    /// What the call was given, as JSON.
+    parameters: Option<Text>,
     text: Text,
 }
 
@@ -207,6 +209,7 @@ fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {
             attempt: numbered.attempt,
         },
         position: event.position(),
+        parameters: body.parameters,
         text,
     }))
 }
@@ -256,7 +259,9 @@ fn search(cx: &Context, known: Known) -> Option<NoteFound> {
             }
         };
         let mut finds = Finds::default();
-        finds.take(known.knowing.recognise(&text, false), false);
+        let asked = one.parameters.and_then(|asked| asked.read(&cx.blobs).ok());
+        let recognised = known.knowing.recognise_result(&text, asked.as_deref());
+        finds.take(recognised, false);
         let mentions = finds.into_recognition(Vec::new()).mentions;
         if !mentions.is_empty() {
             last = Some(one.position);

@@ -107,7 +107,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
         data: data.as_ref().map(|data| value_of(read, data)).transpose()?,
         data_from: data.as_ref().map(|data| data.resolver.clone()),
         data_expires: data.as_ref().map(|data| format_time(data.expires)),
-        entity: entity(&read.state, &lines, scored)?,
+        entity: entity(&read.state, &lines, scored, now)?,
         position: read.state.position(),
         durable: read.durable(),
         warnings: warnings.into_iter().collect(),

@@ -157,7 +157,7 @@ fn page(
         let sessions = sessions.get(&one.entity).copied();
         Ok(Entity {
             sessions,
-            ..entity(state, lines, one)?
+            ..entity(state, lines, one, now)?
         })
     };
     Ok(ListEntitiesReply {

@@ -12,10 +12,11 @@ use lore::protocol::entities::{Entity, EntityName};
 
 use super::event::EntityRef;
 use super::recognise::{canonical_key, shown_name};
+use super::relevance::{is_high, is_recent};
 use super::room::Room;
 use super::top::Scored;
 use super::view;
-use crate::clock::format_time;
+use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::{Context, Operation};
 use crate::sessions::Line;
@@ -38,7 +39,12 @@ const KIND_BYTES_MAX: usize = 64;
 ///
 /// # Errors
 /// [`Error`] when the row of what it belongs to cannot be read.
-pub fn entity(rows: &dyn Rows, lines: &[Line], scored: Scored) -> Result<Entity, Error> {
+pub fn entity(
+    rows: &dyn Rows,
+    lines: &[Line],
+    scored: Scored,
+    now: Micros,
+) -> Result<Entity, Error> {
     let Scored { entity, row, score } = scored;
     let parent = row.parent.as_ref();
     Ok(Entity {
@@ -50,6 +56,8 @@ pub fn entity(rows: &dyn Rows, lines: &[Line], scored: Scored) -> Result<Entity,
         last_mentioned: format_time(row.last_at),
         // Two digits tell enough, and the same to everybody.
         relevance: (score * 100.0).round() / 100.0,
+        high: is_high(score),
+        recent: is_recent(row.last_at, now),
         parent: parent
             .map(|parent| named(rows, lines, parent))
             .transpose()?,

@@ -195,7 +195,7 @@ impl Asking {
                 entity: found.entity,
                 row,
             };
-            reply.entity = Some(entity(&self.state, &self.lines, scored)?);
+            reply.entity = Some(entity(&self.state, &self.lines, scored, now)?);
         } else {
             reply.warnings.push(format!(
                 "another session of the project knows it as {} `{}`",
@@ -229,7 +229,7 @@ async fn told(
             entity: found,
             row,
         };
-        entity(&state, &lines, scored)
+        entity(&state, &lines, scored, now)
     });
     Ok(ResolveEntityReply {
         session,

@@ -102,7 +102,7 @@ pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
         total_size_bytes: of_checkpoints.bytes,
         active_entities: most_relevant(rows, &lines, &[], ENTITIES_MAX, now)?
             .into_iter()
-            .map(|scored| entities::operations::entity(rows, &lines, scored))
+            .map(|scored| entities::operations::entity(rows, &lines, scored, now))
             .collect::<Result<_, _>>()?,
         last_tool_results: last_results(&executions, &cx.blobs)?,
         tool_history: executions.into_iter().map(execution).collect(),

@@ -6,6 +6,7 @@ use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
 
 use super::make::Wanted;
 use super::wire;
+use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Op};
 use crate::packs::event::MadeFor;
@@ -73,8 +74,8 @@ impl Op for EnrichMessage {
     }
 }
 
-/// What a pack of a session follows from: the session as it was last changed, and the extractors when a
-/// value of a step is named.
+/// What a pack of a session follows from: the session as it was last changed, the rules by which entities
+/// are recognised in the message, and the extractors when a value of a step is named.
 fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result<Vec<u8>, Refusal> {
     let row = sessions::get(state, session)?.ok_or_else(|| {
         Refusal::new(
@@ -85,6 +86,7 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     let mut all = session.as_bytes().to_vec();
     all.push(0);
     all.extend(row.changed.to_be_bytes());
+    all.extend(entities::Room::of(cx)?.packs()?.version().as_bytes());
     if message.to_ascii_uppercase().contains("_FROM_STEP") {
         all.extend(steps::extractors_hash(cx, state, session)?);
     }

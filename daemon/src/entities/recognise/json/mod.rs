@@ -5,5 +5,6 @@ mod objects;
 mod reader;
 
 pub(super) use flat::Flat;
+pub use objects::TYPE_KEYS;
 pub(super) use objects::{Object, Read};
 pub(super) use reader::{documents, unescaped};

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Keys that wrap a result without being part of it.
 const WRAPPERS: [&str; 5] = ["result", "data", "object", "structuredContent", "text"];
 /// Keys that say of what type the objects beside them are.
-const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
+pub const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
 /// Keys with the address of an object.
 const ADDRESS_KEYS: [&str; 2] = ["url", "display_url"];
 /// Longest id and slug, in bytes.
