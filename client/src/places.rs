@@ -85,6 +85,12 @@ impl Places {
         self.config.with_file_name("packs")
     }
 
+    /// The folder of the user's own templates of context files, beside the configuration file.
+    #[must_use]
+    pub fn templates(&self) -> PathBuf {
+        self.config.with_file_name("templates")
+    }
+
     /// The places that flag and environment say.
     ///
     /// # Errors

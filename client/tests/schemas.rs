@@ -3,7 +3,9 @@
 #![cfg(feature = "schema")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use lore::protocol::{checkpoints, entities, log, messages, packs, sessions, status, steps};
+use lore::protocol::{
+    checkpoints, entities, log, messages, packs, projects, sessions, status, steps,
+};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -95,6 +97,17 @@ fn all() -> Vec<(&'static str, Value)> {
         ("prune_session", schema::<packs::PruneSessionArgs>()),
         ("unprune_session", schema::<packs::UnpruneSessionArgs>()),
         ("why", schema::<packs::WhyArgs>()),
+        ("get_context", schema::<projects::GetContextArgs>()),
+        ("update_context", schema::<projects::UpdateContextArgs>()),
+        ("append_context", schema::<projects::AppendContextArgs>()),
+        ("clear_context", schema::<projects::ClearContextArgs>()),
+        ("context_history", schema::<projects::ContextHistoryArgs>()),
+        ("diff_context", schema::<projects::DiffContextArgs>()),
+        ("list_contexts", schema::<projects::ListContextsArgs>()),
+        ("get_template", schema::<projects::GetTemplateArgs>()),
+        ("list_templates", schema::<projects::ListTemplatesArgs>()),
+        ("init_project", schema::<projects::InitProjectArgs>()),
+        ("list_projects", schema::<projects::ListProjectsArgs>()),
         ("export_session", schema::<sessions::ExportSessionArgs>()),
         ("import_session", schema::<sessions::ImportSessionArgs>()),
         ("read_events", schema::<log::ReadEventsArgs>()),
@@ -160,12 +173,21 @@ fn only_what_must_be_there_is_required() {
     assert_eq!(required("fork_session"), ["session"]);
     assert_eq!(required("diff_session"), ["a"]);
     assert_eq!(required("get_entity"), ["name"]);
+    assert_eq!(required("get_context"), ["project_id", "file_type"]);
+    assert_eq!(
+        required("update_context"),
+        ["project_id", "file_type", "content"]
+    );
+    assert_eq!(required("get_template"), ["file_type"]);
+    assert_eq!(required("init_project"), ["path"]);
     for name in [
         "get_session",
         "list_sessions",
         "list_messages",
         "list_entities",
         "lease_session",
+        "list_templates",
+        "list_projects",
     ] {
         assert!(required(name).is_empty(), "{name}");
     }

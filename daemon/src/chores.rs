@@ -10,7 +10,7 @@ use crate::operation::Context;
 use crate::sessions::LastAccess;
 use crate::store::Error;
 use crate::upstream::Resolvers;
-use crate::{checkpoints, entities, forgetting, packs};
+use crate::{checkpoints, entities, forgetting, packs, projects};
 
 /// How often idle work is looked at.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -40,6 +40,7 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     if packs::Room::of(context).prune_automatically {
         chores.spawn(packs::by_itself::run(Arc::clone(context)));
     }
+    chores.spawn(projects::files::run(Arc::clone(context)));
     chores.spawn(erase_when_left(Arc::clone(context)));
     chores
 }
@@ -63,6 +64,9 @@ async fn rest(context: Arc<Context>) {
         context.cache.clear();
         checkpoints::let_go();
         if let Some(room) = context.extensions.get::<entities::Room>() {
+            room.let_go();
+        }
+        if let Some(room) = context.extensions.get::<projects::Room>() {
             room.let_go();
         }
         if swept == Some(now) {

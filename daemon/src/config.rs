@@ -1,6 +1,7 @@
 //! The daemon's settings: every one with its name, unit and default; a TOML file, then the
 //! environment.
 
+mod projects;
 mod resolvers;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use crate::api::Limits;
 use crate::checkpoints;
 use crate::engine::Settings;
 use crate::packs;
+use crate::projects::Settings as ProjectSettings;
 use crate::sessions;
 use crate::upstream;
 
@@ -39,6 +41,8 @@ pub struct Config {
     pub sessions: sessions::Room,
     /// What is done with context packs.
     pub packs: packs::Room,
+    /// What is set for projects.
+    pub projects: ProjectSettings,
     /// What words of keys say about a context's layers.
     pub words: checkpoints::Words,
     /// The MCP servers that say what names stand for, by name.
@@ -76,6 +80,14 @@ pub enum Error {
         /// As given.
         word: String,
     },
+    /// A project cannot be what the file says.
+    #[error("`projects`: {path:?}: {problem}")]
+    Project {
+        /// The path that is named.
+        path: PathBuf,
+        /// What is wrong, and what is wanted.
+        problem: String,
+    },
     /// A resolver cannot be what the file says.
     #[error("`resolvers.{name}`: {problem}")]
     Resolver {
@@ -108,6 +120,7 @@ struct File {
     sessions: SessionsTable,
     packs: PacksTable,
     layers: LayersTable,
+    projects: projects::ProjectsTable,
     resolvers: BTreeMap<String, resolvers::ResolverTable>,
 }
 
@@ -258,6 +271,7 @@ pub fn keys() -> Vec<&'static str> {
         SessionsTable::KEYS,
         PacksTable::KEYS,
         LayersTable::KEYS,
+        projects::ProjectsTable::KEYS,
         resolvers::ResolverTable::KEYS,
     ]
     .concat()
@@ -295,6 +309,7 @@ impl Config {
             checkpoints: checkpoints::Limits::default(),
             sessions: sessions::Room::default(),
             packs: packs::Room::default(),
+            projects: ProjectSettings::default(),
             words: checkpoints::Words::default(),
             resolvers: BTreeMap::new(),
             cache_bytes_max: 32 << 20,
@@ -337,6 +352,7 @@ impl Config {
         file.sessions.apply(&mut config)?;
         file.packs.apply(&mut config.packs);
         file.layers.apply(&mut config.words)?;
+        config.projects = file.projects.settings()?;
         for (name, table) in file.resolvers {
             let settings = table.settings(&name)?;
             config.resolvers.insert(name, settings);
@@ -355,16 +371,17 @@ mod tests {
     }
 
     /// Every key of [`keys`] is taken, and a value out of range says the range. (Those of resolvers
-    /// need each other, and have tests of their own.)
+    /// and single projects need each other, and have tests of their own.)
     #[test]
     fn every_key_is_taken() {
-        let alone = |key: &&str| !key.starts_with("resolvers.");
+        let alone = |key: &&str| !key.starts_with("resolvers.") && !key.starts_with("projects.at.");
         for key in keys().into_iter().filter(alone) {
             let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
             let value = match name {
                 "durability" => "\"relaxed\"",
                 "log" => "\"debug\"",
                 "prune_automatically" => "true",
+                "templates" => "\"/templates\"",
                 _ if table == "layers" => "[\"brief\"]",
                 _ => "67108864",
             };

@@ -20,7 +20,7 @@ use crate::service::{Lock, LockError, SocketError, bind};
 use crate::sessions::LastAccess;
 use crate::store::{self, Blobs};
 use crate::upstream::Resolvers;
-use crate::{checkpoints, chores, entities, forgetting};
+use crate::{checkpoints, chores, entities, forgetting, projects};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,11 @@ impl Daemon {
                 .with(config.sessions)
                 .with(config.packs)
                 .with(entities::Room::new(places.packs()))
+                .with(projects::Room::new(
+                    config.projects.clone(),
+                    folder.projects(),
+                    places.templates(),
+                ))
                 .with(forgetting::Erasing::default())
                 .with(checkpoints::Room {
                     limits: config.checkpoints.clone(),

@@ -6,6 +6,7 @@ use crate::entities::{self, EntityFact, Source};
 use crate::log::{BLOB_NAMES, Header, INDEX, RecordKey, Stamped, index, names};
 use crate::messages::{self, MessageFact};
 use crate::packs::{self, PackFact};
+use crate::projects::{self, ProjectFact};
 use crate::quotes;
 use crate::sessions::{self, Meaning};
 use crate::steps::{self, StepFact};
@@ -15,7 +16,7 @@ use crate::store::{Error, Rows, RowsMut, Space};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rooms;
 
-const SPACES: [Space; 9] = [
+const SPACES: [Space; 10] = [
     // First, so that it is emptied first when all are folded anew: the index is read from it.
     BLOB_NAMES,
     INDEX,
@@ -26,6 +27,7 @@ const SPACES: [Space; 9] = [
     entities::SPACE,
     packs::SPACE,
     quotes::SPACE,
+    projects::SPACE,
 ];
 
 impl Fold for Rooms {
@@ -85,8 +87,16 @@ impl Fold for Rooms {
         if let Some(fact) = EntityFact::of(event)? {
             return entities::apply(rows, event, &fact, record);
         }
-        match CheckpointFact::of(event)? {
-            Some(fact) => checkpoints::apply(rows, event, &fact, record),
+        if let Some(fact) = CheckpointFact::of(event)? {
+            return checkpoints::apply(rows, event, &fact, record);
+        }
+        match ProjectFact::of(event)? {
+            Some(fact) => {
+                for blob in fact.blobs() {
+                    names::name(rows, blob, event)?;
+                }
+                projects::apply(rows, event, fact, record)
+            }
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! The doors of the daemon, called alike: frames, MCP lines of both eras, and `lore call`.
 #![allow(clippy::indexing_slicing)] // of JSON: what is not there is null
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -116,6 +117,8 @@ pub struct Lines {
     stream: BufReader<UnixStream>,
     era: Era,
     next_id: u64,
+    /// Notifications that came before an answer.
+    told: VecDeque<Value>,
 }
 
 impl Lines {
@@ -130,6 +133,7 @@ impl Lines {
             stream: BufReader::new(stream),
             era,
             next_id: 0,
+            told: VecDeque::new(),
         };
         if era == Era::Older {
             let params = json!({
@@ -153,7 +157,18 @@ impl Lines {
     ///
     /// # Panics
     /// When another answer comes, or none.
-    pub fn ask(&mut self, method: &str, mut params: Value) -> Value {
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send_request(method, params);
+        let answer = self.answer();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Sends a request, whose answer is read later or never comes; its id.
+    ///
+    /// # Panics
+    /// When the daemon does not read.
+    pub fn send_request(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;
         if self.era == Era::Newest {
             params["_meta"] = json!({
@@ -164,22 +179,44 @@ impl Lines {
         }
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let answer = self.answer();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
+        id
     }
 
-    /// The next answer; what is told meanwhile is passed over.
+    /// What the next notification of this method says; others are passed over.
+    ///
+    /// # Panics
+    /// When an answer comes instead, or the daemon closes.
+    pub fn told(&mut self, method: &str) -> Value {
+        let is_it = |message: &Value| message["method"] == method;
+        let place = self.told.iter().position(is_it);
+        let mut message = match place {
+            Some(place) => self.told.drain(..=place).next_back(),
+            None => None,
+        };
+        while message.as_ref().is_none_or(|message| !is_it(message)) {
+            let next = self.message();
+            assert!(next["id"].is_null(), "{next}");
+            message = Some(next);
+        }
+        message.unwrap_or_default()["params"].take()
+    }
+
+    /// The next answer; what is told meanwhile is kept.
     fn answer(&mut self) -> Value {
         loop {
-            let mut line = String::new();
-            let read = self.stream.read_line(&mut line);
-            assert!(read.expect("the daemon answers") > 0, "the daemon closed");
-            let message: Value = serde_json::from_str(&line).expect("a message is JSON");
+            let message = self.message();
             if !message["id"].is_null() {
                 return message;
             }
+            self.told.push_back(message);
         }
+    }
+
+    fn message(&mut self) -> Value {
+        let mut line = String::new();
+        let read = self.stream.read_line(&mut line);
+        assert!(read.expect("the daemon answers") > 0, "the daemon closed");
+        serde_json::from_str(&line).expect("a message is JSON")
     }
 
     /// The result of a tool call.

@@ -4,6 +4,8 @@
 //! A line of tests/golden/ is never changed or taken away. What is new is added at the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[path = "golden/projects.rs"]
+mod projects;
 #[path = "golden/talk.rs"]
 mod talk;
 
@@ -402,9 +404,19 @@ fn imported() -> Vec<(&'static str, Stamped)> {
 
 /// A log of its own: what happens in a conversation.
 fn said() -> Vec<(&'static str, Stamped)> {
+    chained(talk::events())
+}
+
+/// A log of its own: what happens to projects.
+fn of_projects() -> Vec<(&'static str, Stamped)> {
+    chained(projects::events())
+}
+
+/// Events one behind the other.
+fn chained(events: Vec<(&'static str, NewEvent)>) -> Vec<(&'static str, Stamped)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
-    for (at, (name, event)) in (1..).zip(talk::events()) {
+    for (at, (name, event)) in (1..).zip(events) {
         let event = Stamped::stamp(event, &previous, Position(at), TIME, &actor(), None);
         previous = event.link;
         found.push((name, event));
@@ -491,7 +503,8 @@ fn stored_bytes_are_for_ever() {
         codec::encode_event(&event, &mut bytes);
         lines.push(format!("event {name} {}", hex(&bytes)));
     }
-    for (name, event) in forgotten().into_iter().chain(imported()).chain(said()) {
+    let others = [forgotten(), imported(), said(), of_projects()];
+    for (name, event) in others.into_iter().flatten() {
         let mut bytes = Vec::new();
         codec::encode_event(&event, &mut bytes);
         lines.push(format!("event {name} {}", hex(&bytes)));
@@ -556,7 +569,7 @@ fn old_bytes_are_read() {
             assert_eq!(Log::new(&rows).at(event.position()).unwrap(), Some(event));
         }
     }
-    for events in [forgotten(), imported(), said()] {
+    for events in [forgotten(), imported(), said(), of_projects()] {
         let mut previous = Hash::default();
         for (name, event) in events {
             let read = codec::decode_event(&golden_bytes(&format!("event {name}"))).unwrap();

@@ -22,12 +22,12 @@ const LINE: &[&str] = &[
     "packs",
     "messages",
     "entities",
+    "projects",
     "checkpoints",
     "steps",
     "reading",
     "state",
     "sessions",
-    "projects",
     "resource",
     "operation",
     "upstream",
@@ -94,16 +94,24 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/steps/",
             "daemon/src/tokens.rs",
             "daemon/src/entities/recognise/packs/",
+            "daemon/src/projects/template/pattern.rs",
         ],
     ),
     (
         "regex_syntax",
-        &["daemon/src/steps/", "daemon/src/entities/recognise/packs/"],
+        &[
+            "daemon/src/steps/",
+            "daemon/src/entities/recognise/packs/",
+            "daemon/src/projects/template/pattern.rs",
+        ],
     ),
     (
         "rustc_hash",
         &["daemon/src/tokens.rs", "daemon/src/entities/recognise/"],
     ),
+    ("notify", &["daemon/src/projects/watch/"]),
+    ("similar", &["daemon/src/projects/compare/"]),
+    ("pulldown_cmark", &["daemon/src/projects/outline/"]),
     ("aho_corasick", &["daemon/src/entities/recognise/"]),
     ("tiktoken_rs", &["daemon/build.rs"]),
     (
@@ -111,12 +119,16 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         &[
             "daemon/src/config.rs",
             "daemon/src/entities/recognise/packs/",
+            "daemon/src/projects/marker.rs",
+            "daemon/src/projects/template/",
         ],
     ),
 ];
 
 /// Wire types with arguments and replies, and the only places in the daemon that name them.
-const WIRE_FAMILIES: &[&str] = &["steps", "sessions", "messages", "entities", "log", "status"];
+const WIRE_FAMILIES: &[&str] = &[
+    "steps", "sessions", "messages", "entities", "projects", "log", "status",
+];
 const WIRE_PLACES: &[&str] = &[
     "daemon/src/api/",
     "daemon/src/audit/",

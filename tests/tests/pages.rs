@@ -1,5 +1,5 @@
-//! docs/sessions.md, held to the program: its examples are run line by line, its tables are compared with
-//! the operations, its settings with the defaults.
+//! docs/sessions.md, docs/projects.md and a chapter of docs/packs.md, held to the program: their
+//! examples are run line by line, tables are compared with the operations, settings with the defaults.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -12,13 +12,24 @@ use serde_json::Value;
 use tests::page::{Reader, blocks, examples};
 use tests::{cold, until};
 
-const PAGE: &str = include_str!("../../docs/sessions.md");
+const SESSIONS: &str = include_str!("../../docs/sessions.md");
+const PROJECTS: &str = include_str!("../../docs/projects.md");
+const PACKS: &str = include_str!("../../docs/packs.md");
 const LOADED_MAX: Duration = Duration::from_secs(30);
 
-/// The part of the page below a heading, up to the next one of its level.
-fn chapter(heading: &str) -> &'static str {
-    let (_, rest) = PAGE.split_once(&format!("\n## {heading}\n")).unwrap();
-    rest.split("\n## ").next().unwrap()
+/// The part of a page below a heading, up to the next one of its level.
+fn chapter(page: &'static str, heading: &str) -> &'static str {
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    let (mut end, mut is_code) = (0, false);
+    for line in rest.split_inclusive('\n') {
+        is_code ^= line.starts_with("```");
+        // A file that a page shows has headings, too.
+        if !is_code && line.starts_with("## ") {
+            break;
+        }
+        end += line.len();
+    }
+    &rest[..end]
 }
 
 /// The cells of every row of the tables in a text, without headings.
@@ -55,8 +66,8 @@ fn the_examples_of_the_sessions_page() {
     let mut prompts = 0;
     let mut commands = 0;
     for heading in ["A conversation", "Two agents on one session", "Time"] {
-        let text = blocks(chapter(heading), "text");
-        for block in blocks(chapter(heading), "console") {
+        let text = blocks(chapter(SESSIONS, heading), "text");
+        for block in blocks(chapter(SESSIONS, heading), "console") {
             commands += reader.read(block);
             let Ok(reply) = serde_json::from_str::<Value>(&reader.printed) else {
                 continue;
@@ -72,12 +83,34 @@ fn the_examples_of_the_sessions_page() {
     assert_eq!(prompts, 1);
 }
 
+/// The example of docs/packs.md is true, and the prompt that came out says what stands there.
+#[test]
+fn the_example_of_the_packs_page() {
+    let cold = cold!();
+    let chapter = chapter(PACKS, "Context files");
+    let mut reader = Reader::new(&cold);
+    let [block] = blocks(chapter, "console")[..] else {
+        panic!("one block of examples")
+    };
+    let mut prompt = String::new();
+    for example in examples(block) {
+        reader
+            .try_read(&example)
+            .unwrap_or_else(|error| panic!("{}: {error}", example.command));
+        let reply: Value = serde_json::from_str(&reader.printed).unwrap();
+        prompt.extend(reply["prompt"].as_str());
+    }
+    let (told, _) = prompt.split_once("\n\nCurrent task: ").unwrap();
+    let same = reader.pairs.same_text(blocks(chapter, "text")[0], told);
+    same.unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// The pack of the page is loaded and recognises what it says; broken, it is told in `status` with its
 /// line, and the packs stay as they were.
 #[test]
 fn the_entity_pack_of_the_page() {
     let cold = cold!();
-    let chapter = chapter("Kinds of your own");
+    let chapter = chapter(SESSIONS, "Kinds of your own");
     let folder = cold.home.path().join("packs");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("tickets.toml"), blocks(chapter, "toml")[0]).unwrap();
@@ -110,7 +143,7 @@ fn every_field_has_its_home() {
             .filter_map(|row| code(row[0]).first().copied());
         names.map(|name| name.replace('?', "")).collect()
     };
-    let all = rows(chapter("Where everything is"));
+    let all = rows(chapter(SESSIONS, "Where everything is"));
     let homes: Vec<_> = all.iter().filter(|row| row.len() == 4).collect();
     for row in &homes {
         let (name, operations, fields) = (row[0], code(row[1]), code(row[2]));
@@ -148,7 +181,7 @@ fn every_field_has_its_home() {
 #[test]
 fn all_kinds_are_recognised() {
     let pack = include_str!("../../daemon/src/entities/recognise/packs/netbox.toml");
-    let listed = chapter("Where everything is")
+    let listed = chapter(SESSIONS, "Where everything is")
         .lines()
         .find(|line| line.starts_with("The 21 kinds"))
         .unwrap();
@@ -162,7 +195,7 @@ fn all_kinds_are_recognised() {
 /// The settings are taken as they stand, and are the defaults.
 #[test]
 fn the_settings_of_the_page_are_the_defaults() {
-    let settings = blocks(chapter("Limits"), "toml")[0];
+    let settings = blocks(chapter(SESSIONS, "Limits"), "toml")[0];
     let shown = Config::parse(settings, Path::new("sessions.md")).unwrap();
     let defaults = Config::new();
     assert_eq!(shown.sessions, defaults.sessions);
@@ -177,11 +210,83 @@ fn the_settings_of_the_page_are_the_defaults() {
     }
 }
 
+/// Every example of context files is true, its files written as they stand there. What a hand edits is
+/// seen a moment later.
+#[test]
+fn the_examples_of_the_projects_page() {
+    let cold = cold!();
+    let mut reader = Reader::new(&cold);
+    let work = cold.home.path().join("agents");
+    std::fs::create_dir_all(work.join(".lore/templates")).unwrap();
+    let mut commands = 0;
+    for (heading, language, files) in [
+        (
+            "A file that is checked",
+            "markdown",
+            &["first.md", "features.md"][..],
+        ),
+        ("Two writers", "markdown", &["entry.md"]),
+        ("Editing by hand", "markdown", &[]),
+        ("Looking back", "markdown", &[]),
+        (
+            "A type of your own",
+            "toml",
+            &[".lore/templates/decisions.toml"],
+        ),
+        ("What a project is", "toml", &[".lore.toml"]),
+        ("For agents", "markdown", &[]),
+    ] {
+        let chapter = chapter(PROJECTS, heading);
+        let texts = blocks(chapter, language);
+        assert!(texts.len() >= files.len(), "{heading}");
+        for (file, text) in files.iter().zip(texts) {
+            assert!(chapter.contains(&format!("`{file}`")), "{file}");
+            std::fs::write(work.join(file), format!("{text}\n")).unwrap();
+        }
+        for example in blocks(chapter, "console").into_iter().flat_map(examples) {
+            commands += 1;
+            let is_read = heading == "Editing by hand" && !example.output.is_empty();
+            if is_read {
+                until(&example.command, LOADED_MAX, || {
+                    reader.try_read(&example).ok()
+                });
+            } else {
+                let read = reader.try_read(&example);
+                read.unwrap_or_else(|error| panic!("$ {}\n{error}", example.command));
+            }
+        }
+    }
+    assert!(commands > 20, "{commands} commands on the page");
+}
+
+/// The settings of context files are taken as they stand, and are the defaults; the project of the page
+/// is one.
+#[test]
+fn the_settings_of_the_projects_page() {
+    let parse = |text: &str| {
+        Config::parse(text, Path::new("projects.md"))
+            .unwrap()
+            .projects
+    };
+    let settings = blocks(chapter(PROJECTS, "Limits"), "toml")[0];
+    assert_eq!(parse(settings), Config::new().projects);
+    let keys = lored::config::keys();
+    let of_page = keys.iter().filter(|key| key.starts_with("projects."));
+    for key in of_page {
+        let name = key.rsplit('.').next().unwrap();
+        assert!(PROJECTS.contains(name), "{key} is not on the page");
+    }
+    let own = blocks(chapter(PROJECTS, "What a project is"), "toml")[1];
+    let own = parse(own).configured;
+    assert_eq!(own[0].path, Path::new("/home/ada/shop"));
+    assert_eq!(own[0].marker.id.as_deref(), Some("shop"));
+}
+
 /// Every code of the table of errors is one, with its status.
 #[test]
 fn the_errors_of_the_page_are_errors() {
     let reference = lored::api::reference::markdown();
-    let all = rows(chapter("Errors"));
+    let all = rows(chapter(SESSIONS, "Errors"));
     assert!(all.len() > 8);
     for row in all {
         let known = format!("| {} | {} |", row[0], row[1]);

@@ -1,5 +1,9 @@
 //! What several verbs take, and how it is read.
 
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lore::protocol::{Position, Serialize, SessionId};
 use serde_json::{Map, Value};
@@ -90,6 +94,19 @@ pub fn counted(count: u64, what: &str) -> String {
 /// The text of an argument, or for `-` all of standard input; `what` names it in a refusal.
 pub fn text(what: &str, argument: String) -> Result<String, Failure> {
     exchange::utf8(what, text_or_stdin(argument)?)
+}
+
+/// What stands in a file, or for `-` on standard input, byte for byte; `what` names it in a refusal.
+pub fn file_text(what: &str, file: &Path) -> Result<String, Failure> {
+    let read = if file == Path::new("-") {
+        let mut input = Vec::new();
+        io::stdin().lock().read_to_end(&mut input).map(|_| input)
+    } else {
+        fs::read(file)
+    };
+    let bytes =
+        read.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+    exchange::utf8(what, bytes)
 }
 
 /// Preferences from `NAME=JSON`, the last of one name; `None` when there are none.

@@ -3,6 +3,7 @@
 mod call;
 mod checkpoint;
 mod compact;
+mod context;
 mod diff;
 mod entity;
 mod exchange;
@@ -12,6 +13,7 @@ mod mcp;
 mod message;
 mod output;
 mod pack;
+mod project;
 mod session;
 mod status;
 mod step;
@@ -79,6 +81,12 @@ enum Command {
     #[command(subcommand)]
     Entity(entity::Entity),
     Pack(pack::Pack),
+    /// Files that every agent in a project reads and keeps true
+    #[command(subcommand)]
+    Context(context::Context),
+    /// Directories with context files of their own
+    #[command(subcommand)]
+    Project(project::Project),
     Why(why::Why),
     Diff(diff::Diff),
     /// How the daemon is
@@ -181,6 +189,8 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Message(message) => message.run(&mut Caller::new(globals)?),
         Command::Entity(entity) => entity.run(&mut Caller::new(globals)?),
         Command::Pack(pack) => pack.run(&mut Caller::new(globals)?),
+        Command::Context(context) => context.run(&mut Caller::new(globals)?),
+        Command::Project(project) => project.run(&mut Caller::new(globals)?),
         Command::Why(why) => why.run(&mut Caller::new(globals)?),
         Command::Diff(diff) => diff.run(&mut Caller::new(globals)?),
         Command::Status(status) => status.run(&mut Caller::new(globals)?),

@@ -94,7 +94,11 @@ fn human(reply: &WhyReply) -> Told {
 /// Something in one line.
 fn what(of: &RestedOn) -> String {
     let [kind, id, session, position, event, at, agent] = row(of);
-    format!("{kind} {id} of session {session}, position {position}: {event} at {at} by {agent}")
+    let of = match &of.file {
+        Some(file) => format!("project {}", shown(&file.project, 64)),
+        None => format!("session {session}"),
+    };
+    format!("{kind} {id} of {of}, position {position}: {event} at {at} by {agent}")
 }
 
 fn pack(pack: &PackTold) -> String {
@@ -145,11 +149,16 @@ fn row(of: &RestedOn) -> [String; 7] {
         None | Some("") => "-".to_owned(),
         Some(text) => shown(text, 30),
     };
-    let (session, position) = (of.session.as_ref(), of.position);
+    let position = of.position;
+    let session = match (&of.session, &of.file) {
+        (Some(session), _) => session.to_string(),
+        (None, Some(_)) => "-".to_owned(),
+        (None, None) => "forgotten".to_owned(),
+    };
     [
         word(&of.kind),
         shown(&of.id, 60),
-        session.map_or_else(|| "forgotten".to_owned(), ToString::to_string),
+        session,
         position.map_or_else(|| "gone".to_owned(), |position| position.to_string()),
         optional(&of.event),
         optional(&of.at),

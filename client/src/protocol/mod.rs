@@ -16,6 +16,7 @@ pub mod log;
 pub mod messages;
 mod nearest;
 pub mod packs;
+pub mod projects;
 mod raw;
 mod reply;
 pub mod sessions;

@@ -44,6 +44,13 @@ pub const READ_OPERATIONS: &[&str] = &[
     "workflow_checkpoint_diff",
     "workflow_context_compress",
     "workflow_context_prioritize",
+    "get_context",
+    "list_contexts",
+    "context_history",
+    "diff_context",
+    "get_template",
+    "list_templates",
+    "list_projects",
     "export_session",
     "read_events",
     "follow_events",
@@ -62,13 +69,13 @@ also after a restart.
 
 Use it when a task takes more than one tool call, or will be continued by you or another agent:
 - After a tool call whose result matters later, call `record_step` with the tool's name, its \
-parameters and its whole result (text or JSON). Steps get the numbers 1, 2, 3 ... by themselves. \
-Record failures too, with `error`.
+parameters and its whole result (text or JSON). Steps are numbered from 1. Record failures too, \
+with `error`.
 - Instead of copying values by hand, refer to them: `ID_FROM_STEP_2` (a field of step 2), \
 `DATE_FROM_STEP_1_DATE` (with the type it must have), `ALL_IDS_FROM_STEP_3` (every value), \
 `COUNT_FROM_STEP_3`, `RESULT_FROM_STEP_1` (the raw result); LAST and PREVIOUS may stand for a \
-number. `resolve_variables` gives their values, `resolve_parameters` replaces them inside the \
-parameters of your next call. A name without a value comes back null with the reason.
+number. `resolve_variables` gives their values, `resolve_parameters` replaces them inside your \
+next parameters. A name without a value is null, with the reason.
 - In a conversation, call `enrich_message` with what the user says: it gives back the history, \
 entities and values that it needs, within a token budget (what does \"its\" mean?). Then \
 `record_message` the user's message and your answer (with the `pack` id); `why` tells later what \
@@ -76,6 +83,9 @@ an answer rested on.
 - Save your working context with `workflow_checkpoint_save` at every milestone: only what \
 changed is stored. `workflow_checkpoint_load` gives it back exactly, or fitted into `maxTokens`; \
 `workflow_mark_critical` keeps a key from being shortened.
+- A project's notes, such as `mental_model` and `bugs`: `get_context` with `project_id` \
+\"current\" when you begin, `update_context` or `append_context` when they change. On \
+`correction_needed`, mend the content as told and call again.
 - To pick up work: `get_session`, `list_steps`, `list_messages`; `follow_events` with \
 `since_last_turn` shows what others did.
 

@@ -15,6 +15,11 @@ pub struct Desk {
 
 impl Desk {
     pub fn new() -> Self {
+        Self::with(reply)
+    }
+
+    /// With a daemon that replies this.
+    pub fn with(reply: impl Fn(&str, &str) -> Answer + Send + 'static) -> Self {
         let home = tempfile::tempdir().unwrap();
         let sent = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&sent);

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing)]
 
 pub mod cli;
+pub mod contexts;
 pub mod desk;
 
 use std::fs::DirBuilder;

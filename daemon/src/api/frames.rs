@@ -22,8 +22,8 @@ use super::listener::Seat;
 use super::waiting::Waiting;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, Patience, Quota, check_agent};
-use crate::projects::project_of;
+use crate::operation::{Answer, Caller, Context, Patience, Quota, blocking, check_agent};
+use crate::projects;
 
 /// Answers are gathered up to this many bytes before they are written.
 const GATHER_BYTES: usize = 64 * 1024;
@@ -140,7 +140,7 @@ impl Door {
             }
         };
         let hello = frame::decode_hello(&body)?;
-        let mut caller = caller_of(uid, &hello)
+        let mut caller = caller_of(self.dispatch.context(), uid, &hello)
             .await
             .map_err(|refusal| refusal.to_body())?;
         caller.quota = Some(Arc::new(Quota::new(self.limits.writes_per_second_max)));
@@ -388,17 +388,20 @@ pub(super) fn busy() -> ErrorBody {
 }
 
 /// Who is behind a Hello. Looks at the file system for the project, off the event loop.
-async fn caller_of(uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
+async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
     let agent = hello.agent.clone().unwrap_or_default();
     check_agent(&agent)?;
     if let Some(session) = &hello.session {
         SessionId::new(session.as_str())
             .map_err(|error| Refusal::invalid(format!("the Hello's session: {error}")))?;
     }
-    let project = match hello.cwd.clone() {
-        Some(cwd) => tokio::task::spawn_blocking(move || project_of(&PathBuf::from(cwd)))
-            .await
-            .unwrap_or_default(),
+    let dir = hello.cwd.clone().map(PathBuf::from);
+    let project = match dir.clone() {
+        Some(dir) => {
+            let cx = Arc::clone(cx);
+            let place = blocking(move || Ok(projects::Room::of(&cx)?.place_of(&dir))).await?;
+            place.map(|place| place.project)
+        }
         None => None,
     };
     Ok(Caller {
@@ -407,6 +410,7 @@ async fn caller_of(uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
             uid,
             client: hello.client.chars().take(128).collect(),
         }),
+        dir,
         project,
         session: hello.session.clone(),
         quota: None,

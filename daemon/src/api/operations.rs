@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::operation::Operation;
-use crate::{audit, checkpoints, entities, forgetting, messages, overview, packs, sessions, steps};
+use crate::{
+    audit, checkpoints, entities, forgetting, messages, overview, packs, projects, sessions, steps,
+};
 
 /// Every operation, by name.
 pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(|| {
@@ -16,6 +18,7 @@ pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(||
         overview::operations::OPERATIONS,
         packs::operations::OPERATIONS,
         checkpoints::operations::OPERATIONS,
+        projects::operations::OPERATIONS,
         forgetting::operations::OPERATIONS,
         audit::OPERATIONS,
         #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
 use crate::upstream::{Resolvers, State};
-use crate::{checkpoints, entities, sessions};
+use crate::{checkpoints, entities, projects, sessions};
 
 /// `status`.
 pub struct Status;
@@ -50,6 +50,7 @@ impl Op for Status {
         let room = checkpoints::Room::of(&cx)?;
         warnings.extend(room.limits.warnings(None, checkpoints.bytes));
         warnings.extend(entities::Room::of(&cx)?.fault());
+        warnings.extend(projects::Room::of(&cx)?.faults());
         warnings.extend(
             sessions::unerased(&published.snapshot)?
                 .iter()
@@ -112,12 +113,22 @@ fn resolvers(cx: &Context) -> Vec<Resolver> {
 }
 
 fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
-    let position = entities::Room::of(cx)?.progress.position();
-    Ok(vec![Follower {
-        name: entities::follow::NAME.to_owned(),
+    let followers = [
+        (
+            entities::follow::NAME,
+            entities::Room::of(cx)?.progress.position(),
+        ),
+        (
+            projects::files::NAME,
+            projects::Room::of(cx)?.desk.position(),
+        ),
+    ];
+    let told = followers.into_iter().map(|(name, position)| Follower {
+        name: name.to_owned(),
         position,
         lag: tail.0.saturating_sub(position.0),
-    }])
+    });
+    Ok(told.collect())
 }
 
 fn sizes(cx: &Context) -> BTreeMap<String, u64> {

@@ -14,7 +14,9 @@ use crate::clock::format_time;
 use crate::engine::{Fold, Settings, replay};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Header, Log, Stamped};
+use crate::messages;
 use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::projects;
 use crate::sessions;
 use crate::steps;
 use crate::store::head::DurableHead;
@@ -24,6 +26,9 @@ use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId
 const FINDINGS_MAX: usize = 100;
 /// What the folder of a replay is named, before the process and a number.
 const VERIFY: &str = "verify-";
+
+/// The blobs that an event names, if it is one of the room's.
+type BlobsOf = fn(&Stamped) -> Result<Vec<BlobRef>, Error>;
 
 /// `verify_log`.
 pub struct VerifyLog;
@@ -227,12 +232,14 @@ impl Subject<'_> {
     }
 
     fn check_blobs(&self, event: &Stamped, report: &mut Report) {
-        let named: Result<Vec<BlobRef>, Error> = steps::blobs_of(event);
-        let damaged = named.and_then(|blobs| {
-            blobs
+        let read = |of: BlobsOf| -> Result<(), Error> {
+            let named = of(event)?;
+            named
                 .iter()
-                .try_for_each(|blob| self.blobs.get(blob).map(|_| ()))
-        });
+                .try_for_each(|blob| self.blobs.get(blob).map(drop))
+        };
+        let of_rooms: [BlobsOf; 3] = [steps::blobs_of, messages::blobs_of, projects::blobs_of];
+        let damaged = of_rooms.into_iter().try_for_each(read);
         // It may have been forgotten since it was asked above.
         if let Err(error) = damaged
             && !(self.is_forgotten)(&event.header).unwrap_or(false)

@@ -58,6 +58,12 @@ impl DataFolder {
         self.data.join("access")
     }
 
+    /// The folder of the projects' context files.
+    #[must_use]
+    pub fn projects(&self) -> PathBuf {
+        self.data.join("projects")
+    }
+
     /// How far readers of the log have come.
     #[must_use]
     pub fn cursors(&self) -> PathBuf {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::follow::Progress;
-use super::recognise::{Gazetteer, Knowledge, KnownName, PackError, PackSet, recognise};
+use super::recognise::{Gazetteer, KnownName, PackError, PackSet};
 use super::view::{NamesOf, names};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
@@ -71,16 +71,6 @@ impl Room {
         }
     }
 
-    /// Makes ready what the first text would wait for: tenths of a second, off the event loop, and
-    /// while nobody's snapshot is held.
-    ///
-    /// # Errors
-    /// Never for the packs that are built in.
-    pub fn warm(&self) -> Result<(), Refusal> {
-        drop(recognise(&*self.packs()?, "it", &Knowledge::default()));
-        Ok(())
-    }
-
     /// The room of a daemon.
     ///
     /// # Errors
@@ -129,9 +119,10 @@ impl Room {
         packs.as_ref().and_then(|packs| packs.fault.clone())
     }
 
-    /// Lets the gazetteers go; the next text builds those that it needs.
+    /// Lets packs and gazetteers go; the next text builds what it needs.
     pub fn let_go(&self) {
         *self.lock() = Gazetteers::default();
+        *self.packs.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn lock(&self) -> MutexGuard<'_, Gazetteers> {

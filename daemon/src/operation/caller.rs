@@ -1,5 +1,6 @@
 //! Who calls: actor, defaults, quota, and the idempotency key of a write.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,9 @@ pub const AGENT_BYTES_MAX: usize = 128;
 pub struct Caller {
     /// Uid from the socket; agent and program as they named themselves.
     pub actor: Arc<Actor>,
-    /// The project of its working directory.
+    /// Its working directory, as it says.
+    pub dir: Option<PathBuf>,
+    /// The project of that directory.
     pub project: Option<String>,
     /// The session named when it connected.
     pub session: Option<String>,

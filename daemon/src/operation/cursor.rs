@@ -30,17 +30,23 @@ pub enum List {
     Export,
     /// Named cursors.
     Cursors,
+    /// Projects.
+    Projects,
+    /// Versions of a context file.
+    Versions,
 }
 
 impl List {
     /// Every list there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Sessions,
         Self::Messages,
         Self::Entities,
         Self::Why,
         Self::Export,
         Self::Cursors,
+        Self::Projects,
+        Self::Versions,
     ];
 
     /// What its cursors begin with; each list has its own, for ever.
@@ -53,6 +59,8 @@ impl List {
             Self::Why => 'w',
             Self::Export => 'x',
             Self::Cursors => 'c',
+            Self::Projects => 'p',
+            Self::Versions => 'v',
         }
     }
 
@@ -66,6 +74,8 @@ impl List {
             Self::Why => "why",
             Self::Export => "export_session",
             Self::Cursors => "list_cursors",
+            Self::Projects => "list_projects",
+            Self::Versions => "context_history",
         }
     }
 }

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::entities::EntityRef;
 use crate::log::{LOG, Stamped, codec};
+use crate::projects::FileVersion;
 use crate::store::Error;
 
-/// Something recorded, by the id that its session has for it.
+/// Something recorded, by the id that its session or project has for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Item {
@@ -31,6 +32,8 @@ pub enum Item {
     Checkpoint(String),
     /// The session's topic.
     Topic,
+    /// A version of a context file; of a project, of no session.
+    ContextFile(FileVersion),
 }
 
 impl Item {
@@ -53,10 +56,12 @@ impl Item {
             Self::Entity(_) => "entity",
             Self::Checkpoint(_) => "checkpoint",
             Self::Topic => "topic",
+            Self::ContextFile(_) => "context file",
         }
     }
 
-    /// Its id as it is shown: of a step number and attempt, of an entity kind and key.
+    /// Its id as it is shown: of a step number and attempt, of an entity kind and key, of a context file
+    /// type and version.
     #[must_use]
     pub fn id(&self) -> String {
         match self {
@@ -64,6 +69,21 @@ impl Item {
             Self::Step { step, attempt } => format!("{step}.{attempt}"),
             Self::Entity(EntityRef { kind, key }) => format!("{kind} {key}"),
             Self::Topic => "topic".to_owned(),
+            Self::ContextFile(file) => format!("{} {}", file.file_type, file.version),
+        }
+    }
+
+    /// Whether it is of a session; a context file is of a project.
+    #[must_use]
+    pub const fn is_of_session(&self) -> bool {
+        match self {
+            Self::Message(_)
+            | Self::Step { .. }
+            | Self::Tool(_)
+            | Self::Entity(_)
+            | Self::Checkpoint(_)
+            | Self::Topic => true,
+            Self::ContextFile(_) => false,
         }
     }
 }
@@ -71,7 +91,7 @@ impl Item {
 /// What a pack rests on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RestsOn {
-    /// The session that it is of; absent: the one that the pack was made for.
+    /// The session that it is of; absent: the one that the pack was made for, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// What it is.

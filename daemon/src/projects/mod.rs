@@ -1,5 +1,40 @@
-//! Projects: a directory, told apart from its namesakes; all worktrees of a repository are one.
+//! Projects: a directory, told apart from its namesakes, with context files that agents keep true.
+//!
+//! A context file is Markdown of a known form. Agents read and write it by operations: what does not
+//! fit its template comes back with how to mend it, what races is refused with both sides. People read
+//! and edit it as a file. Every version stays in the log.
 
-mod id;
+mod append;
+mod changes;
+mod command;
+pub mod compare;
+pub mod disk;
+mod event;
+pub mod files;
+mod guide;
+mod marker;
+mod mend;
+pub mod operations;
+mod outline;
+mod passages;
+mod place;
+mod prepare;
+pub mod resource;
+mod room;
+mod shelf;
+mod template;
+mod validate;
+mod view;
+pub mod watch;
 
-pub use id::project_of;
+#[cfg(test)]
+pub(crate) use command::{DraftContext, Initialise, Known, Report, Subject, WriteContext};
+pub use event::{
+    Change, ContextDrafted, ContextWritten, Drafted, FileVersion, ProjectFact, ProjectInitialised,
+    WorktreeNoted, Written, blobs_of,
+};
+pub use marker::Marker;
+pub use passages::{Passage, content, drawn_on, passages, position_of};
+pub use place::{Configured, Place};
+pub use room::{Limits, Room, Settings};
+pub use view::{FileRow, SPACE, apply};

@@ -10,6 +10,7 @@ use lored::messages::{
     Executed, Kind, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
 };
 use lored::packs::{ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy};
+use lored::projects::FileVersion;
 use lored::sessions::{
     LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionLeased,
     SessionUpdated,
@@ -298,6 +299,23 @@ fn pack() -> PackMade {
             rests_on(None, Item::Topic),
         ],
         pieces: vec![5; 16],
+    }
+}
+
+/// A pack that rests on a version of a context file.
+pub fn pack_of_files() -> PackMade {
+    let file = FileVersion {
+        project: "shop-12345678".to_owned(),
+        file_type: "bugs".to_owned(),
+        version: 3,
+    };
+    PackMade {
+        sections: vec![("context_files".to_owned(), 80)],
+        rests_on: vec![RestsOn {
+            session: None,
+            item: Item::ContextFile(file),
+        }],
+        ..pack()
     }
 }
 

@@ -8,15 +8,14 @@ mod pretty;
 mod rank;
 mod save;
 
-use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 use lore::protocol::{RawObject, SessionId};
 
-use super::exchange::{self, Told, ask};
+use super::exchange::{Told, ask};
+use super::given::file_text;
 use super::output::shown;
 use super::{Caller, End, Failure};
 
@@ -100,17 +99,6 @@ fn needed_session(caller: &Caller, otherwise: &str) -> Result<SessionId, Failure
 /// anything: what stands there is what is sent.
 fn context(file: Option<PathBuf>) -> Result<RawObject, Failure> {
     let file = file.unwrap_or_else(|| PathBuf::from("-"));
-    let bytes = bytes_of(&file)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
-    let text = exchange::utf8("the context", bytes)?;
+    let text = file_text("the context", &file)?;
     RawObject::parse(&text).map_err(|fault| Failure::Usage(format!("the context: {fault}")))
-}
-
-fn bytes_of(file: &Path) -> io::Result<Vec<u8>> {
-    if file != Path::new("-") {
-        return fs::read(file);
-    }
-    let mut input = Vec::new();
-    io::stdin().lock().read_to_end(&mut input)?;
-    Ok(input)
 }

@@ -31,6 +31,8 @@ names! {
         Checkpoint,
         /// The session's topic.
         Topic,
+        /// A version of a context file of the project.
+        ContextFile,
     }
 }
 
@@ -43,6 +45,8 @@ names! {
         Entities,
         /// Values that the message names, or that were saved for the task.
         Values,
+        /// What the project's context files say about it.
+        ContextFiles,
         /// The session's topic.
         Topic,
         /// The message, or the task.
@@ -77,6 +81,8 @@ names! {
         Pruned,
         /// It only repeats what an earlier pack said.
         Quoted,
+        /// The other passages of context files have all of the budget that these may have.
+        Share,
     }
 }
 
@@ -150,16 +156,40 @@ pub struct ContextPackArgs {
     pub agent: Option<String>,
 }
 
+/// A version of a context file that a pack draws on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PackedFile {
+    /// The project.
+    pub project: String,
+    /// Which of its files.
+    pub file_type: String,
+    /// The version.
+    pub version: u64,
+    /// The heading that the passage stands below; of an entry that of its section, too. Absent for what
+    /// precedes the first heading, and where the file is meant as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub section: Option<String>,
+}
+
 /// Where a piece of a pack comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// What it is.
     pub kind: PieceKind,
-    /// Its id: of a step its number and attempt, of an entity its kind and key.
+    /// Its id: of a step its number and attempt, of an entity its kind and key, of a context file its
+    /// type and version.
     pub id: String,
-    /// Its session.
-    pub session: SessionId,
+    /// Its session; absent for a context file, which is of a project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    pub session: Option<SessionId>,
+    /// The context file that it is a passage of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "PackedFile"))]
+    pub file: Option<PackedFile>,
     /// The event that it was read from; of an entity the one that last mentioned it.
     pub position: Position,
 }

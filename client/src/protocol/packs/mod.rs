@@ -6,7 +6,7 @@ mod why;
 
 pub use make::{
     ContextPackArgs, ContextPackReply, EnrichMessageArgs, EnrichMessageReply, LeftOut, PackSection,
-    Part, Piece, PieceKind, SectionName, WhyLeftOut,
+    PackedFile, Part, Piece, PieceKind, SectionName, WhyLeftOut,
 };
 pub use prune::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{CheckpointId, Position, SessionId, lenient};
-use super::make::{PieceKind, SectionName, names};
+use super::make::{PackedFile, PieceKind, SectionName, names};
 
 names! {
     /// What a pack was made for.
@@ -85,12 +85,17 @@ pub struct WhyArgs {
 pub struct RestedOn {
     /// What it is.
     pub kind: PieceKind,
-    /// Its id: of a step its number and attempt, of an entity its kind and key.
+    /// Its id: of a step its number and attempt, of an entity its kind and key, of a context file its
+    /// type and version.
     pub id: String,
-    /// Its session; absent when that was forgotten.
+    /// Its session; absent when that was forgotten, and for a context file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
     pub session: Option<SessionId>,
+    /// The context file that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "PackedFile"))]
+    pub file: Option<PackedFile>,
     /// The event; absent when it was deleted or forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Position"))]

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::checkpoints::{Checkpoint, checkpoint};
 use super::packs::{Pack, pack};
+use super::projects::{Project, project};
 use super::talk::{Talk, name, talk};
 use super::{Ask, Bench};
 use crate::clock::Clock;
@@ -38,6 +39,7 @@ pub(crate) enum Want {
     },
     Checkpoint(Checkpoint),
     Pack(Pack),
+    Project(Project),
     /// Forgotten, and perhaps erased from the records at once.
     Forget {
         session: u8,
@@ -82,6 +84,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
         6 => checkpoint().prop_map(Want::Checkpoint),
         12 => (session.clone(), talk()).prop_map(|(session, talk)| Want::Talk { session, talk }),
         3 => pack().prop_map(Want::Pack),
+        6 => project().prop_map(Want::Project),
         1 => (session.clone(), any::<bool>())
             .prop_map(|(session, is_erased)| Want::Forget { session, is_erased }),
         1 => session.clone().prop_map(|session| Want::Note { session }),
@@ -236,6 +239,7 @@ impl Wanted {
             }
             Want::Checkpoint(checkpoint) => checkpoint.ask(clock),
             Want::Pack(pack) => pack.ask(),
+            Want::Project(project) => project.ask(),
             Want::Forget { session, .. } => forget(&name(*session)),
             Want::Talk { session, talk } => talk.ask(*session, clock),
             Want::Note { session } => Ask::new(NoteErased::new(&name(*session), [9; 16])),

@@ -10,6 +10,7 @@ mod forks;
 mod histories;
 mod history;
 mod packs;
+mod projects;
 mod talk;
 
 use std::ops::ControlFlow;

@@ -14,6 +14,7 @@ use crate::packs::decided::{Among, MakePack, Turn, TurnWorkingSet};
 use crate::packs::{
     ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy as Keeping,
 };
+use crate::projects::FileVersion;
 use crate::sessions::{self, Room};
 
 /// What a random caller wants of packs.
@@ -131,6 +132,11 @@ fn made(id: u8, session: Option<String>, piece: u64) -> PackMade {
         Item::Message(format!("m-{piece}")),
         Item::Entity(entity),
         Item::Topic,
+        Item::ContextFile(FileVersion {
+            project: "p-1".to_owned(),
+            file_type: "bugs".to_owned(),
+            version: piece,
+        }),
     ];
     PackMade {
         id: format!("p-{id}"),

@@ -91,10 +91,6 @@ impl Progress {
 
 /// Follows the log until it is dropped.
 pub async fn run(cx: Arc<Context>) {
-    let shared = Arc::clone(&cx);
-    if let Err(refusal) = blocking(move || Room::of(&shared)?.warm()).await {
-        tracing::warn!(%refusal, "entities are not recognised");
-    }
     let place = Place::of(&cx.folder, cx.engine.store_id());
     let mut done = place.read();
     let mut published = cx.engine.watch();
@@ -149,11 +145,18 @@ struct Wanted {
 /// Searches the next events; the position up to which all is done then.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
+    let (wanted, to) = blocking(move || wanted(&state, done)).await?;
+    if wanted.is_empty() {
+        return Ok(to);
+    }
+    // No state is held in the long parts, so that the store can be closed meanwhile: neither while
+    // packs are made ready, nor while texts are searched.
+    let shared = Arc::clone(cx);
+    blocking(move || Room::of(&shared)?.packs()).await?;
+    let state = State::live(cx, None).await?;
     let shared = Arc::clone(cx);
     let (notes, to) = blocking(move || {
-        let (wanted, to) = wanted(&state, done)?;
         let known = known(&shared, &state, wanted)?;
-        // The state is let go before the long part, so that the store can be closed meanwhile.
         drop(state);
         let notes = known.into_iter().filter_map(|one| search(&shared, one));
         Ok((notes.collect::<Vec<NoteFound>>(), to))

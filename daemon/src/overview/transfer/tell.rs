@@ -352,7 +352,7 @@ fn pruned(stored: ContextPruned) -> Pruned {
         Item::Tool(execution) => Some(Source::Tool(execution)),
         // A message's tools stay with it.
         Item::Message(message) => Some(Source::Message(message)),
-        Item::Entity(_) | Item::Checkpoint(_) | Item::Topic => None,
+        Item::Entity(_) | Item::Checkpoint(_) | Item::Topic | Item::ContextFile(_) => None,
     };
     let [messages, tools, entities] = stored.went;
     Pruned {

@@ -4,128 +4,14 @@
 //! o200k never joins what is on both sides of such a seam, so the tokens of the sections add up to those
 //! of the prompt (a test counts both).
 
+use super::built::{Built, LeftOut, Part, Section, SectionName, TooSmall, Why};
 use super::entity;
 use super::fit::{Cut, EntitySize, Sizes};
 use super::ingredients::{Ingredients, Known, Source};
 use super::labels;
+use super::share::Shared;
 use super::told::Piece;
 use crate::tokens::Tokens;
-
-/// A context pack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Built {
-    /// The prompt: the sections' texts joined by [`labels::BETWEEN`].
-    pub prompt: String,
-    /// Tokens of the prompt.
-    pub tokens: usize,
-    /// The sections that are in it, in order.
-    pub sections: Vec<Section>,
-    /// What is not in it, though it belongs there.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// One section of a pack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Which.
-    pub name: SectionName,
-    /// Its text.
-    pub text: String,
-    /// Its tokens, with the blank line behind it; they add up to those of the prompt.
-    pub tokens: usize,
-    /// Where its pieces come from, in order.
-    pub sources: Vec<Source>,
-}
-
-/// The sections, in the order of a pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SectionName {
-    /// What was said before.
-    History,
-    /// What it was about.
-    Entities,
-    /// Values that are referred to by name.
-    Values,
-    /// The session's topic.
-    Topic,
-    /// The message, or the task.
-    Message,
-    /// What to do with the rest.
-    Instruction,
-}
-
-impl SectionName {
-    /// Its name in events.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::History => "history",
-            Self::Entities => "entities",
-            Self::Values => "values",
-            Self::Topic => "topic",
-            Self::Message => "message",
-            Self::Instruction => "instruction",
-        }
-    }
-
-    /// The one of this name.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        let all = [
-            Self::History,
-            Self::Entities,
-            Self::Values,
-            Self::Topic,
-            Self::Message,
-            Self::Instruction,
-        ];
-        all.into_iter().find(|name| name.word() == word)
-    }
-}
-
-/// Something that is not in the pack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Where it comes from.
-    pub source: Source,
-    /// Which part of it: all, or what is named.
-    pub part: Part,
-    /// Why.
-    pub why: Why,
-}
-
-/// How much of a piece was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// All of it.
-    Whole,
-    /// So many bytes of its text.
-    Bytes(u64),
-    /// The line of an entity's data.
-    Details,
-    /// The line of an entity's relations.
-    Relations,
-}
-
-/// Why something is not in the pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The budget is too small for it.
-    Budget,
-    /// It is there in other words: the message itself, or what it repeats.
-    Duplicate,
-    /// The session was pruned.
-    Pruned,
-    /// It repeats what an earlier pack said.
-    Quoted,
-}
-
-/// The budget is too small for the message and the instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall {
-    /// The least budget that would do.
-    pub least: usize,
-}
 
 /// Builds the pack that `max_tokens` allow: what goes first when not all fits, see [`super::fit`].
 ///
@@ -138,6 +24,11 @@ pub fn build(of: &Ingredients, max_tokens: usize, tokens: &Tokens) -> Result<Bui
     loop {
         cut.fit(&parts.sizes, target);
         let sections = parts.sections(&cut, tokens);
+        if parts.is_over_share(&sections) {
+            // A frame by itself can be more than a passage was given.
+            cut.passages -= 1;
+            continue;
+        }
         let total = sections.iter().map(|section| section.tokens).sum();
         if total <= max_tokens {
             let texts: Vec<&str> = sections
@@ -164,6 +55,7 @@ struct Parts<'i> {
     of: &'i Ingredients,
     history: Vec<Piece>,
     values: Vec<Piece>,
+    passages: Shared,
     sizes: Sizes,
 }
 
@@ -185,15 +77,21 @@ impl<'i> Parts<'i> {
         });
         let label = |label: &str| tokens.count(label) + 2;
         let topic = of.topic.as_ref();
+        let files = label(labels::CONTEXT_FILES);
+        let passages = of.passages.iter();
+        let passages = passages.map(|one| Piece::passage(one, tokens, max_tokens));
+        let passages = Shared::of(passages, files, max_tokens);
         let sizes = Sizes {
             history: history.iter().map(|piece| piece.tokens).collect(),
             entities: entities.collect(),
             values: values.iter().map(|piece| piece.tokens).collect(),
+            passages: passages.sizes(),
             topic: topic.map_or(0, |(_, topic)| label(&labels::topic(topic))),
             labels: [
                 label(labels::HISTORY),
                 label(labels::entities(false)),
                 label(labels::values(of.purpose)),
+                files,
             ],
             fixed: label(&labels::message(of))
                 + tokens.count(&labels::instruction(of.purpose, true, true)),
@@ -202,8 +100,15 @@ impl<'i> Parts<'i> {
             of,
             history,
             values,
+            passages,
             sizes,
         }
+    }
+
+    fn is_over_share(&self, sections: &[Section]) -> bool {
+        let mut sections = sections.iter();
+        let files = sections.find(|section| section.name == SectionName::ContextFiles);
+        files.is_some_and(|section| section.tokens > self.passages.most)
     }
 
     fn sections(&self, cut: &Cut, tokens: &Tokens) -> Vec<Section> {
@@ -218,41 +123,28 @@ impl<'i> Parts<'i> {
         };
         let of = self.of;
         if cut.history > 0 {
-            let first = self.history.len() - cut.history;
-            let pieces = self.history.iter().skip(first);
-            let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
-            let sources = of
-                .history
-                .iter()
-                .skip(first)
-                .map(|told| told.source.clone());
-            add(
-                SectionName::History,
-                listed(labels::HISTORY, lines),
-                sources.collect(),
-            );
+            let (text, sources) = self.history(cut, tokens);
+            add(SectionName::History, text, sources);
         }
         if cut.entities > 0 {
-            let label = labels::entities(of.entities.iter().all(|entity| entity.is_netbox));
-            let entities = of.entities.iter().take(cut.entities);
-            let lines = entities.clone().enumerate();
-            let lines = lines.map(|(at, entity)| described(entity, at, cut));
-            let sources = entities.clone().map(|entity| entity.source.clone());
-            add(
-                SectionName::Entities,
-                listed(label, lines),
-                sources.collect(),
-            );
+            let (text, sources) = self.entities(cut);
+            add(SectionName::Entities, text, sources);
         }
         if cut.values > 0 {
             let pieces = self.values.iter().take(cut.values);
             let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
+            let text = listed(labels::values(of.purpose), lines);
             let values = of.values.iter().take(cut.values);
-            add(
-                SectionName::Values,
-                listed(labels::values(of.purpose), lines),
-                values.map(|value| value.source.clone()).collect(),
-            );
+            let sources = values.map(|value| value.source.clone());
+            add(SectionName::Values, text, sources.collect());
+        }
+        if cut.passages > 0 {
+            let shown = self.passages.shown(cut.text_max, tokens);
+            let lines = shown.take(cut.passages).map(|shown| shown.lines);
+            let text = listed(labels::CONTEXT_FILES, lines);
+            let passages = of.passages.iter().take(cut.passages);
+            let sources = passages.map(|passage| passage.source.clone());
+            add(SectionName::ContextFiles, text, sources.collect());
         }
         if let Some((source, topic)) = of.topic.as_ref().filter(|_| cut.has_topic) {
             add(
@@ -271,6 +163,25 @@ impl<'i> Parts<'i> {
             sources: Vec::new(),
         });
         sections
+    }
+
+    fn history(&self, cut: &Cut, tokens: &Tokens) -> (String, Vec<Source>) {
+        let first = self.history.len() - cut.history;
+        let pieces = self.history.iter().skip(first);
+        let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
+        let told = self.of.history.iter().skip(first);
+        let sources = told.map(|told| told.source.clone()).collect();
+        (listed(labels::HISTORY, lines), sources)
+    }
+
+    fn entities(&self, cut: &Cut) -> (String, Vec<Source>) {
+        let all = &self.of.entities;
+        let label = labels::entities(all.iter().all(|entity| entity.is_netbox));
+        let entities = all.iter().take(cut.entities);
+        let sources = entities.clone().map(|entity| entity.source.clone());
+        let lines = entities.enumerate();
+        let lines = lines.map(|(at, entity)| described(entity, at, cut));
+        (listed(label, lines), sources.collect())
     }
 
     fn left_out(&self, cut: &Cut, tokens: &Tokens) -> Vec<LeftOut> {
@@ -303,6 +214,29 @@ impl<'i> Parts<'i> {
         }
         if let Some((source, _)) = self.of.topic.as_ref().filter(|_| !cut.has_topic) {
             add(source, Part::Whole);
+        }
+        left_out.extend(self.passages_left_out(cut, tokens));
+        left_out
+    }
+
+    fn passages_left_out(&self, cut: &Cut, tokens: &Tokens) -> Vec<LeftOut> {
+        let mut shown = self.passages.shown(cut.text_max, tokens);
+        let mut left_out = Vec::new();
+        for (at, passage) in self.of.passages.iter().enumerate() {
+            let bytes = shown.next().map_or(0, |shown| shown.left_out);
+            let (part, why) = if at >= self.passages.len() {
+                (Part::Whole, Why::Share)
+            } else if at >= cut.passages {
+                (Part::Whole, Why::Budget)
+            } else if bytes == 0 {
+                continue;
+            } else if self.passages.is_cut(at, cut.text_max) {
+                (Part::Bytes(bytes), Why::Share)
+            } else {
+                (Part::Bytes(bytes), Why::Budget)
+            };
+            let source = passage.source.clone();
+            left_out.push(LeftOut { source, part, why });
         }
         left_out
     }

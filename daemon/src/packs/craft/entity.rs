@@ -119,9 +119,10 @@ mod tests {
     fn switch() -> Known {
         Known {
             source: Source {
-                session: "s-1".to_owned(),
+                session: Some("s-1".to_owned()),
                 item: Item::entity("device", "switch-nyc-01"),
                 position: Position(7),
+                section: None,
             },
             kind: "device".to_owned(),
             name: "switch-nyc-01".to_owned(),

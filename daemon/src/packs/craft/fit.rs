@@ -3,10 +3,12 @@
 //! In this order, each only as far as needed:
 //! 1. long texts are cut to one length, as great as fits but at least [`TEXT_TOKENS`];
 //! 2. details of entities, the least relevant first; 3. their relations likewise;
-//! 4. history, the oldest first, down to the newest [`HISTORY_KEPT`];
-//! 5. entities, the least relevant first, down to [`ENTITIES_KEPT`];
-//! 6. texts are cut down to [`TEXT_TOKENS_LEAST`];
-//! 7. the rest of the history, 8. of the entities; 9. the topic; 10. values, the least wanted first.
+//! 4. passages of context files, the least relevant first, down to [`PASSAGES_KEPT`];
+//! 5. history, the oldest first, down to the newest [`HISTORY_KEPT`];
+//! 6. entities, the least relevant first, down to [`ENTITIES_KEPT`];
+//! 7. texts are cut down to [`TEXT_TOKENS_LEAST`];
+//! 8. the rest of the history, 9. of the passages, 10. of the entities; 11. the topic; 12. values, the
+//!    least wanted first.
 
 /// No text is cut to fewer tokens while there is something else to leave out.
 pub const TEXT_TOKENS: usize = 256;
@@ -16,6 +18,8 @@ pub const TEXT_TOKENS_LEAST: usize = 96;
 pub const HISTORY_KEPT: usize = 2;
 /// The most relevant entities likewise.
 pub const ENTITIES_KEPT: usize = 3;
+/// The most relevant passages likewise.
+pub const PASSAGES_KEPT: usize = 1;
 
 /// Tokens of all that could come into a pack.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +30,12 @@ pub struct Sizes {
     pub entities: Vec<EntitySize>,
     /// Values, the most wanted first, each whole.
     pub values: Vec<usize>,
+    /// Passages of context files, the most relevant first, each within their share.
+    pub passages: Vec<usize>,
     /// The topic; 0 without one.
     pub topic: usize,
-    /// What the history costs besides its pieces; entities and values likewise.
-    pub labels: [usize; 3],
+    /// What the history costs besides its pieces; entities, values and passages likewise.
+    pub labels: [usize; 4],
     /// What is in every pack.
     pub fixed: usize,
 }
@@ -58,6 +64,8 @@ pub struct Cut {
     pub history: usize,
     /// Values, from the most wanted on.
     pub values: usize,
+    /// Passages, from the most relevant on.
+    pub passages: usize,
     /// Whether the topic is in.
     pub has_topic: bool,
     /// No text has more tokens.
@@ -75,6 +83,7 @@ impl Cut {
             entities,
             history: sizes.history.len(),
             values: sizes.values.len(),
+            passages: sizes.passages.len(),
             has_topic: sizes.topic > 0,
             text_max: usize::MAX,
             floor: TEXT_TOKENS,
@@ -97,7 +106,8 @@ impl Cut {
 
     /// Whether nothing is in but what every pack has.
     pub fn is_bare(&self) -> bool {
-        self.history == 0 && self.entities == 0 && self.values == 0 && !self.has_topic
+        let pieces = self.history + self.entities + self.values + self.passages;
+        pieces == 0 && !self.has_topic
     }
 
     /// The greatest length of texts with which the sum fits; `None` when that is below the floor.
@@ -123,7 +133,7 @@ impl Cut {
 
     fn cost(&self, sizes: &Sizes, text_max: usize) -> usize {
         let text = |size: &usize| (*size).min(text_max);
-        let [history, entities, values] = sizes.labels;
+        let [history, entities, values, passages] = sizes.labels;
         let label = |count: usize, label: usize| if count > 0 { label } else { 0 };
         let first = |count: usize| sizes.entities.iter().take(count);
         let costs = [
@@ -131,6 +141,7 @@ impl Cut {
             label(self.history, history),
             label(self.entities, entities),
             label(self.values, values),
+            label(self.passages, passages),
             if self.has_topic { sizes.topic } else { 0 },
             sizes
                 .history
@@ -140,6 +151,7 @@ impl Cut {
                 .map(text)
                 .sum(),
             sizes.values.iter().take(self.values).map(text).sum(),
+            sizes.passages.iter().take(self.passages).map(text).sum(),
             first(self.entities).map(|entity| entity.lines).sum(),
             first(self.details).map(|entity| entity.details).sum(),
             first(self.relations).map(|entity| entity.relations).sum(),
@@ -156,6 +168,8 @@ impl Cut {
             self.details = last;
         } else if let Some(last) = entity_has(self.relations, |entity| entity.relations) {
             self.relations = last;
+        } else if self.passages > PASSAGES_KEPT {
+            self.passages -= 1;
         } else if self.history > HISTORY_KEPT {
             self.history -= 1;
         } else if self.entities > ENTITIES_KEPT {
@@ -164,6 +178,8 @@ impl Cut {
             self.floor = TEXT_TOKENS_LEAST;
         } else if self.history > 0 {
             self.history -= 1;
+        } else if self.passages > 0 {
+            self.passages -= 1;
         } else if self.entities > 0 {
             self.entities -= 1;
         } else if self.has_topic {
@@ -183,7 +199,8 @@ impl Cut {
 mod tests {
     use super::*;
 
-    /// Five texts of 300 tokens, four entities of 20 + 10 + 5, one value, a topic: 1789 in all.
+    /// Five texts of 300 tokens, four entities of 20 + 10 + 5, one value, a topic: 1789 in all; without
+    /// passages.
     fn sizes() -> Sizes {
         let entity = EntitySize {
             lines: 20,
@@ -194,8 +211,9 @@ mod tests {
             history: vec![300; 5],
             entities: vec![entity; 4],
             values: vec![30],
+            passages: Vec::new(),
             topic: 9,
-            labels: [5, 5, 5],
+            labels: [5, 5, 5, 5],
             fixed: 95,
         }
     }
@@ -249,6 +267,37 @@ mod tests {
         let with_topic = cut(95 + 5 + 30 + 9);
         assert!(with_topic.has_topic && with_topic.entities == 0);
         assert!(cut(0).is_bare(), "whatever that costs");
+    }
+
+    /// Passages of 100, 80 and 60 behind the same: 1789 + 245 in all.
+    #[test]
+    fn passages_go_before_history_but_for_the_first() {
+        let sizes = Sizes {
+            passages: vec![100, 80, 60],
+            ..sizes()
+        };
+        let cut = |budget: usize| {
+            let mut cut = Cut::nothing(&sizes);
+            cut.fit(&sizes, budget);
+            cut
+        };
+        assert_eq!(Cut::nothing(&sizes).cost(&sizes, usize::MAX), 2_034);
+        // Texts of history are cut to 256, details and relations gone.
+        let at_256 = 2_034 - 5 * 44 - 60;
+        assert_eq!(
+            (cut(at_256).relations, cut(at_256).passages),
+            (0, 3),
+            "lines of entities go first"
+        );
+        let [two, one] = [cut(at_256 - 1), cut(at_256 - 61)];
+        assert_eq!((two.passages, two.history), (2, 5));
+        assert_eq!((one.passages, one.history), (1, 5));
+        let fewer = cut(at_256 - 141);
+        assert_eq!((fewer.passages, fewer.history), (1, 4), "then history");
+        let last = cut(95 + 4 * 20 + 5 + 30 + 5 + 9 + 105);
+        assert_eq!((last.passages, last.history, last.entities), (1, 0, 3));
+        let none = cut(95 + 3 * 20 + 5 + 30 + 5 + 9 + 100);
+        assert_eq!((none.passages, none.history, none.entities), (0, 0, 3));
     }
 
     #[test]

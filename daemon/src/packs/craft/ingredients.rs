@@ -7,12 +7,14 @@ use crate::packs::event::Item;
 /// Where a piece comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// Its session.
-    pub session: String,
+    /// Its session; none of a context file.
+    pub session: Option<String>,
     /// What it is.
     pub item: Item,
     /// The event that it is read from; for an entity the one that last mentioned it.
     pub position: Position,
+    /// Of a context file, the headings that it stands below.
+    pub section: Option<String>,
 }
 
 /// Something that was said, or that a tool returned.
@@ -77,6 +79,17 @@ pub struct Value {
     pub json: String,
 }
 
+/// A part of a context file: a section, or an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Where it comes from.
+    pub source: Source,
+    /// When that version was written.
+    pub time: Micros,
+    /// What stands below its heading.
+    pub text: String,
+}
+
 /// What a pack is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -99,6 +112,8 @@ pub struct Ingredients {
     pub entities: Vec<Known>,
     /// Values, the most wanted first.
     pub values: Vec<Value>,
+    /// Passages of context files, the most relevant first.
+    pub passages: Vec<Passage>,
     /// The topic, and where it comes from.
     pub topic: Option<(Source, String)>,
 }

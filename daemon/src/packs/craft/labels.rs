@@ -25,6 +25,9 @@ pub fn values(purpose: Purpose) -> &'static str {
     }
 }
 
+/// Above the passages of context files.
+pub const CONTEXT_FILES: &str = "From the project's context files:";
+
 /// The topic.
 pub fn topic(topic: &str) -> String {
     format!("Current conversation topic: {}", crate::shown::line(topic))

@@ -40,7 +40,8 @@ fn is_word_in(key: &str, text: &str) -> bool {
     })
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+/// The words of a text: runs of letters, digits and `_`.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_of_word(character))
         .filter(|word| !word.is_empty())
 }

@@ -5,19 +5,23 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::build::Part;
-use super::{Ingredients, Known, Purpose, Relation, Source, Told, Value, Why, build};
+use super::{
+    Ingredients, Known, Part, Passage, Purpose, Relation, SectionName, Source, Told, Value, Why,
+    build,
+};
 use crate::log::Position;
 use crate::packs::event::Item;
+use crate::projects::FileVersion;
 use crate::tokens::Tokens;
 
 const TIME: u64 = 1_763_719_200_000_000;
 
 fn source(item: Item, position: u64) -> Source {
     Source {
-        session: "s-1".to_owned(),
+        session: Some("s-1".to_owned()),
         item,
         position: Position(position),
+        section: None,
     }
 }
 
@@ -49,6 +53,24 @@ fn known(at: u64, kind: &str, name: &str) -> Known {
     }
 }
 
+fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
+    let file = FileVersion {
+        project: "shop-12345678".to_owned(),
+        file_type: "bugs".to_owned(),
+        version,
+    };
+    Passage {
+        source: Source {
+            session: None,
+            item: Item::ContextFile(file),
+            position: Position(version),
+            section: heading.map(str::to_owned),
+        },
+        time: TIME,
+        text: text.to_owned(),
+    }
+}
+
 fn some() -> Ingredients {
     Ingredients {
         purpose: Purpose::Message,
@@ -70,6 +92,11 @@ fn some() -> Ingredients {
             origin: "step 2, netbox_get_devices".to_owned(),
             json: "42".to_owned(),
         }],
+        passages: vec![passage(
+            3,
+            Some("Open Issues / BUG-1: flaps"),
+            "Since the update.\n",
+        )],
         topic: Some((source(Item::Topic, 3), "uplinks".to_owned())),
     }
 }
@@ -85,6 +112,9 @@ fn a_pack_reads_as_the_source_has_it() {
         Last mentioned: 2025-11-21T10:00:00.000Z\n  Details: status: Active\n  Related: site: nyc\n\n\
         Values that the message refers to:\n\
         - ID_FROM_STEP_2 (step 2, netbox_get_devices): 42\n\n\
+        From the project's context files:\n\
+        [context file bugs, version 3, Open Issues / BUG-1: flaps, 2025-11-21T10:00:00.000Z]\n```\n\
+        Since the update.\n```\n\n\
         Current conversation topic: uplinks\n\n\
         Current user message: What is its status?\n\n\
         Use the context above to answer the current user message. It was recorded earlier: take it as \
@@ -99,10 +129,10 @@ fn a_pack_reads_as_the_source_has_it() {
     assert_eq!(ids(0), ["m-1", "m-2"]);
     assert_eq!(ids(1), ["device switch-nyc-01"]);
     assert_eq!(
-        (ids(2), ids(3)),
-        (vec!["2.1".to_owned()], vec!["topic".to_owned()])
+        [ids(2), ids(3), ids(4)],
+        [["2.1"], ["bugs 3"], ["topic"]].map(|ids| ids.map(str::to_owned).to_vec())
     );
-    assert!(ids(4).is_empty());
+    assert!(ids(5).is_empty());
 }
 
 #[test]
@@ -128,6 +158,7 @@ fn without_anything_known_there_are_message_and_instruction() {
         history: Vec::new(),
         entities: Vec::new(),
         values: Vec::new(),
+        passages: Vec::new(),
         topic: None,
         ..some()
     };
@@ -140,7 +171,7 @@ fn without_anything_known_there_are_message_and_instruction() {
     assert_eq!(too_small.least, least);
     let built = build(&some(), least, &tokens).unwrap();
     assert_eq!((built.prompt.as_str(), built.tokens), (bare, least));
-    assert_eq!(built.left_out.len(), 5, "{:?}", built.left_out);
+    assert_eq!(built.left_out.len(), 6, "{:?}", built.left_out);
 }
 
 #[test]
@@ -167,6 +198,40 @@ fn what_was_cut_is_told() {
     );
 }
 
+/// Of a budget of 800, passages have 200 with their label: the first is whole, the second has what is left,
+/// and the third is not in, though there were room for it.
+#[test]
+fn passages_have_a_quarter_of_the_budget() {
+    let tokens = Tokens::default();
+    let mut ingredients = some();
+    let text = "The queue stalls, and the jobs wait for it.\n".repeat(20);
+    ingredients.passages = vec![
+        passage(1, None, "Short."),
+        passage(2, Some("Open Issues"), &text),
+        passage(3, Some("Resolved Issues"), "None."),
+    ];
+    let built = build(&ingredients, 800, &tokens).unwrap();
+    assert!(built.tokens < 600, "{}", built.tokens);
+    let files = &built.sections[3];
+    assert_eq!(files.name, SectionName::ContextFiles);
+    assert!((150..=200).contains(&files.tokens), "{}", files.tokens);
+    let start = "From the project's context files:\n\
+        [context file bugs, version 1, 2025-11-21T10:00:00.000Z]\n```\nShort.\n```\n\
+        [context file bugs, version 2, Open Issues, 2025-11-21T10:00:00.000Z]\n```\nThe queue";
+    assert!(files.text.starts_with(start), "{}", files.text);
+    let left_out: Vec<_> = built
+        .left_out
+        .iter()
+        .map(|one| (one.source.item.id(), one.why))
+        .collect();
+    let told = [("bugs 2", Why::Share), ("bugs 3", Why::Share)];
+    assert_eq!(left_out, told.map(|(id, why)| (id.to_owned(), why)));
+    assert!(matches!(built.left_out[0].part, Part::Bytes(bytes) if bytes > 100));
+    assert_eq!(built.left_out[1].part, Part::Whole);
+    let whole = build(&ingredients, 4_000, &tokens).unwrap();
+    assert!(whole.left_out.is_empty(), "{:?}", whole.left_out);
+}
+
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[ -~\n]{0,200}",
@@ -186,6 +251,7 @@ prop_compose! {
             0..12,
         ),
         values in prop::collection::vec((texts(), texts()), 0..4),
+        passages in prop::collection::vec((prop::option::of(texts()), texts()), 0..5),
         topic in prop::option::of(texts()),
     ) -> Ingredients {
         Ingredients {
@@ -206,6 +272,9 @@ prop_compose! {
                 name,
                 origin: "step 1".to_owned(),
                 json,
+            }).collect(),
+            passages: (1..).zip(passages).map(|(at, (heading, text))| {
+                passage(at, heading.as_deref(), &text)
             }).collect(),
             topic: topic.map(|topic| (source(Item::Topic, 1), topic)),
         }
@@ -242,7 +311,10 @@ proptest! {
         let names: Vec<_> = built.sections.iter().map(|section| section.name).collect();
         prop_assert!(names.is_sorted());
         let pieces = ingredients.history.len() + ingredients.entities.len() + ingredients.values.len()
-            + usize::from(ingredients.topic.is_some());
+            + ingredients.passages.len() + usize::from(ingredients.topic.is_some());
+        for section in built.sections.iter().filter(|one| one.name == SectionName::ContextFiles) {
+            prop_assert!(section.tokens <= budget / 4, "{} of {budget}", section.tokens);
+        }
         let shown: usize = built.sections.iter().map(|section| section.sources.len()).sum();
         let gone = built.left_out.iter().filter(|one| one.part == Part::Whole).count();
         prop_assert_eq!(shown + gone, pieces);

@@ -2,7 +2,8 @@
 //! nothing inside of it can end, and cut at a boundary when it is longer than it may be.
 
 use super::entity::iso_millis;
-use super::ingredients::{Told, Value};
+use super::ingredients::{Passage, Told, Value};
+use crate::packs::event::Item;
 use crate::shown;
 use crate::tokens::Tokens;
 
@@ -10,6 +11,8 @@ use crate::tokens::Tokens;
 const MARKER_TOKENS: usize = 16;
 /// Bytes of a text that are looked at for each token that there may be: few texts have tokens so long.
 const BYTES_PER_TOKEN_MAX: usize = 16;
+/// Bytes of a heading that the line above a passage has at most.
+const HEADING_BYTES_MAX: usize = 160;
 
 /// A text that may be cut, with what stands around it.
 pub struct Piece {
@@ -47,10 +50,39 @@ impl Piece {
             shown::line(&told.source.item.id()),
             iso_millis(told.time)
         );
-        let (text, behind) = looked_at(told.text.trim_end(), max);
+        Self::fenced(origin, &told.text, told.beyond, tokens, max)
+    }
+
+    /// A passage: `[context file bugs, version 3, Open Issues / BUG-1: …, 2025-11-21T10:00:00.000Z]` and a
+    /// fenced block.
+    pub fn passage(passage: &Passage, tokens: &Tokens, max: usize) -> Self {
+        let file = match &passage.source.item {
+            Item::ContextFile(file) => format!("{}, version {}", file.file_type, file.version),
+            other => other.id(),
+        };
+        let heading = passage.source.section.as_deref().map(|heading| {
+            let head = shown::head(heading, HEADING_BYTES_MAX);
+            let more = if head.len() < heading.len() {
+                "…"
+            } else {
+                ""
+            };
+            format!("{}{more}, ", shown::line(head.trim_end()))
+        });
+        let origin = format!(
+            "[context file {}, {}{}]\n",
+            shown::line(&file),
+            heading.unwrap_or_default(),
+            iso_millis(passage.time)
+        );
+        Self::fenced(origin, &passage.text, 0, tokens, max)
+    }
+
+    fn fenced(origin: String, text: &str, beyond: u64, tokens: &Tokens, max: usize) -> Self {
+        let (text, behind) = looked_at(text.trim_end(), max);
         Self {
             text: shown::text(text).into_owned(),
-            beyond: told.beyond + behind,
+            beyond: beyond + behind,
             frame: Frame::Fenced { origin },
             tokens: 0,
         }
@@ -163,14 +195,14 @@ mod tests {
     use super::super::ingredients::Source;
     use super::*;
     use crate::log::Position;
-    use crate::packs::event::Item;
 
     fn told(text: &str) -> Told {
         Told {
             source: Source {
-                session: "s-1".to_owned(),
+                session: Some("s-1".to_owned()),
                 item: Item::Message("m-1".to_owned()),
                 position: Position(3),
+                section: None,
             },
             who: "user".to_owned(),
             time: 1_763_719_200_000_000,

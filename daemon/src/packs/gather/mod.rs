@@ -3,6 +3,7 @@
 
 mod entities;
 mod history;
+pub mod passages;
 mod task;
 mod values;
 
@@ -72,9 +73,10 @@ impl<'s> InSession<'s> {
 
     fn source(&self, item: Item, position: Position) -> Source {
         Source {
-            session: self.session.to_owned(),
+            session: Some(self.session.to_owned()),
             item,
             position,
+            section: None,
         }
     }
 
@@ -97,6 +99,13 @@ pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathere
     let history = history::of(of, message)?;
     let entities = entities::of(of, &named, now)?;
     let values = values::named(of, message, &mut warnings)?;
+    let project = of.project()?;
+    let from = passages::From {
+        cx: of.cx,
+        state: of.state,
+        project: project.as_deref(),
+    };
+    let passages = from.about(message, &named, &mut warnings)?.told();
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(Gathered {
@@ -106,6 +115,7 @@ pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathere
             history: history.told,
             entities: entities.known,
             values,
+            passages,
             topic: of.topic()?,
         },
         left_out,
@@ -115,9 +125,13 @@ pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathere
 }
 
 impl InSession<'_> {
+    fn project(&self) -> Result<Option<String>, Refusal> {
+        Ok(sessions::get(self.state, self.session)?.and_then(|row| row.project))
+    }
+
     /// The entities that a text names.
     fn named(&self, text: &str) -> Result<Vec<EntityRef>, Refusal> {
-        let project = sessions::get(self.state, self.session)?.and_then(|row| row.project);
+        let project = self.project()?;
         let knowing = Knowing::of(self.cx, self.state, &self.lines, project.as_deref())?;
         let recognition = recognised(&knowing, text, &[]);
         let mut named = Vec::new();

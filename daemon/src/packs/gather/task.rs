@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{ENTITIES, Gathered, InSession, entities, history, values};
+use super::{ENTITIES, Gathered, InSession, entities, history, passages, values};
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, Scored, relevance};
 use crate::error::Refusal;
@@ -67,14 +67,14 @@ pub fn sessions_of(state: &State, among: &Among) -> Result<Vec<(String, SessionR
     Ok(found)
 }
 
-/// What a task needs of these sessions.
+/// What a task needs of these sessions, and of the project that they are of.
 ///
 /// # Errors
 /// When a row, an event or a blob cannot be read.
 pub fn task(
     cx: &Context,
     state: &State,
-    sessions: &[(String, SessionRow)],
+    (sessions, project): (&[(String, SessionRow)], Option<&str>),
     task: &str,
     now: Micros,
 ) -> Result<Gathered, Refusal> {
@@ -86,6 +86,7 @@ pub fn task(
         named_told: Vec::new(),
         newest_told: Vec::new(),
         entities: BTreeMap::new(),
+        named: Vec::new(),
         left_out: Vec::new(),
     };
     for (at, one) in of.iter().enumerate() {
@@ -106,6 +107,8 @@ pub fn task(
         [only] => only.topic()?,
         _ => None,
     };
+    let from = passages::From { cx, state, project };
+    let passages = from.about(task, &gathering.named, &mut warnings)?;
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(Gathered {
@@ -115,6 +118,7 @@ pub fn task(
             history: gathering.history(),
             entities,
             values,
+            passages: passages.with_overview().told(),
             topic,
         },
         left_out,
@@ -131,6 +135,8 @@ struct Gathering<'g> {
     newest_told: Vec<Told>,
     /// Over all sessions: how an entity scores, and in which session it was mentioned last.
     entities: BTreeMap<EntityRef, Merged>,
+    /// Entities that the task names, over all sessions.
+    named: Vec<EntityRef>,
     left_out: Vec<LeftOut>,
 }
 
@@ -160,6 +166,7 @@ impl Gathering<'_> {
                 self.merge(at, scored, is_named);
             }
         }
+        self.named.extend(named);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::InSession;
 use crate::checkpoints::{self, Latest};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
-use crate::packs::craft::{Source, Value, keys_in, step_names_in};
+use crate::packs::craft::{Value, keys_in, step_names_in};
 use crate::packs::event::Item;
 use crate::steps;
 
@@ -95,11 +95,7 @@ fn latest(
 
 fn of_checkpoint(of: &InSession<'_>, latest: Latest) -> impl Iterator<Item = Value> {
     let id = latest.checkpoint.to_string();
-    let source = Source {
-        session: of.session.to_owned(),
-        item: Item::Checkpoint(id.clone()),
-        position: latest.position,
-    };
+    let source = of.source(Item::Checkpoint(id.clone()), latest.position);
     latest.values.into_iter().map(move |(name, json)| Value {
         source: source.clone(),
         name,

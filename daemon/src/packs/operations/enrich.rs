@@ -24,7 +24,7 @@ impl Op for EnrichMessage {
     const NAME: &'static str = "enrich_message";
     const TITLE: &'static str = "Put a message into its context";
     const SENTENCE: &'static str = "Makes a prompt of a message with what it needs of its session: \
-        history, entities, values it names, topic; within a budget of tokens, each piece with where it \
+        history, entities, values it names, passages of context files, topic; within a budget of tokens, each piece with where it \
         comes from.";
     const ACCESS: Access = Access::Write;
 
@@ -74,8 +74,9 @@ impl Op for EnrichMessage {
     }
 }
 
-/// What a pack of a session follows from: the session as it was last changed, the rules by which entities
-/// are recognised in the message, and the extractors when a value of a step is named.
+/// What a pack of a session follows from: the session as it was last changed, the context files of its
+/// project, the rules by which entities are recognised in the message, and the extractors when a value of a
+/// step is named.
 fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result<Vec<u8>, Refusal> {
     let row = sessions::get(state, session)?.ok_or_else(|| {
         Refusal::new(
@@ -86,6 +87,7 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     let mut all = session.as_bytes().to_vec();
     all.push(0);
     all.extend(row.changed.to_be_bytes());
+    all.extend(gather::passages::rests_on(state, row.project.as_deref())?);
     all.extend(entities::Room::of(cx)?.packs()?.version().as_bytes());
     if message.to_ascii_uppercase().contains("_FROM_STEP") {
         all.extend(steps::extractors_hash(cx, state, session)?);

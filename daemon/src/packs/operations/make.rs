@@ -218,7 +218,10 @@ impl Wanted {
         let mut seen = BTreeSet::new();
         let sources = built.sections.iter().flat_map(|section| &section.sources);
         let rests_on = sources.map(|source| RestsOn {
-            session: Some(source.session.clone()).filter(|session| Some(session.as_str()) != own),
+            session: source
+                .session
+                .clone()
+                .filter(|session| Some(session.as_str()) != own),
             item: source.item.clone(),
         });
         let sections = built.sections.iter();

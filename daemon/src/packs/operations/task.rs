@@ -22,7 +22,7 @@ impl Op for ContextPack {
     const NAME: &'static str = "context_pack";
     const TITLE: &'static str = "Put a task into its context";
     const SENTENCE: &'static str = "Makes a prompt of a task with what is known in a project, across its \
-        sessions: what was said last, what the task names, what checkpoints hold; within a budget of \
+        sessions: what was said last, what the task names, what checkpoints and context files hold; within a budget of \
         tokens.";
     const ACCESS: Access = Access::Write;
 
@@ -44,6 +44,13 @@ impl Op for ContextPack {
             rests_on.push(0);
             rests_on.extend(row.changed.to_be_bytes());
         }
+        let of_project = match &among {
+            Among::Session(_) => drawn_from.first().and_then(|(_, row)| row.project.clone()),
+            Among::Project(project) => Some(project.clone()),
+        };
+        let files = gather::passages::rests_on(&state, of_project.as_deref())?;
+        rests_on.push(0);
+        rests_on.extend(files);
         let wanted = Wanted::new(among.clone(), MadeFor::Task, args.query, args.max_tokens)?;
         let max_tokens = wanted.max_tokens;
         let given = wanted
@@ -52,7 +59,10 @@ impl Op for ContextPack {
                 &caller,
                 state,
                 &rests_on,
-                move |cx, state, text, now| gather::task(cx, state, &drawn_from, text, now),
+                move |cx, state, text, now| {
+                    let of = (drawn_from.as_slice(), of_project.as_deref());
+                    gather::task(cx, state, of, text, now)
+                },
             )
             .await?;
         let made = given.made;

@@ -17,6 +17,7 @@ use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::packs::craft::SectionName;
 use crate::packs::event::{Item, MadeFor, PackFact, RestsOn, decode_pack};
 use crate::packs::view;
+use crate::projects::{self, FileVersion};
 use crate::reading::{Read, Reading};
 use crate::sessions::{self, Line};
 use crate::state::State;
@@ -105,6 +106,7 @@ fn tell(cx: &Context, state: &State, session: &str, what: What) -> Result<WhyRep
         What::Pack(pack) => return of_pack(cx, state, &pack),
         What::Position(position) => match event_at(state, position)? {
             At::Pack(pack) => return of_pack(cx, state, &pack),
+            At::Item(_, item @ Item::ContextFile(_)) => Of::new(state, String::new(), item)?,
             At::Item(session, item) => Of::new(state, session, item)?,
         },
         What::Message(id) => Of::new(state, session.to_owned(), Item::Message(id))?,
@@ -225,7 +227,10 @@ fn event_at(state: &State, position: Position) -> Result<At, Refusal> {
             step: numbered.step,
             attempt: numbered.attempt,
         }),
-        (None, _) => checkpoints::saved_by(&event)?.map(Item::Checkpoint),
+        (None, Some(StepFact::Registered) | None) => match FileVersion::made_by(&event)? {
+            Some(file) => Some(Item::ContextFile(file)),
+            None => checkpoints::saved_by(&event)?.map(Item::Checkpoint),
+        },
     };
     item.map(|item| At::Item(session, item)).ok_or_else(|| {
         let kind = &event.header.kind;
@@ -261,6 +266,7 @@ fn place_of(
         }
         Item::Checkpoint(id) => checkpoints::position_of(state, id)?,
         Item::Topic => topic_at(state, lines)?,
+        Item::ContextFile(file) => projects::position_of(state, file)?,
     })
 }
 
@@ -334,7 +340,11 @@ fn rested_on(session: &str, item: &Item, event: Option<&Stamped>) -> Result<Rest
     Ok(RestedOn {
         kind: wire::kind(item),
         id: item.id(),
-        session: Some(wire::session_id(session)?),
+        session: match item.is_of_session() {
+            true => Some(wire::session_id(session)?),
+            false => None,
+        },
+        file: wire::file(item, None),
         position: header.map(|header| header.position),
         event: header.map(|header| header.kind.clone()),
         at: header.map(|header| format_time(header.time)),

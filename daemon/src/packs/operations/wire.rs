@@ -2,7 +2,7 @@
 
 use lore::protocol::SessionId;
 use lore::protocol::packs::{
-    LeftOut as WireLeftOut, PackSection, Part as WirePart, Piece, PieceKind,
+    LeftOut as WireLeftOut, PackSection, PackedFile, Part as WirePart, Piece, PieceKind,
     SectionName as WireSection, WhyLeftOut,
 };
 
@@ -20,6 +20,25 @@ pub fn kind(item: &Item) -> PieceKind {
         Item::Entity(_) => PieceKind::Entity,
         Item::Checkpoint(_) => PieceKind::Checkpoint,
         Item::Topic => PieceKind::Topic,
+        Item::ContextFile(_) => PieceKind::ContextFile,
+    }
+}
+
+/// The context file that it is, and which part of it.
+pub fn file(item: &Item, section: Option<&str>) -> Option<PackedFile> {
+    match item {
+        Item::ContextFile(file) => Some(PackedFile {
+            project: file.project.clone(),
+            file_type: file.file_type.clone(),
+            version: file.version,
+            section: section.map(str::to_owned),
+        }),
+        Item::Message(_)
+        | Item::Step { .. }
+        | Item::Tool(_)
+        | Item::Entity(_)
+        | Item::Checkpoint(_)
+        | Item::Topic => None,
     }
 }
 
@@ -34,6 +53,7 @@ pub fn section(name: SectionName) -> WireSection {
         SectionName::History => WireSection::History,
         SectionName::Entities => WireSection::Entities,
         SectionName::Values => WireSection::Values,
+        SectionName::ContextFiles => WireSection::ContextFiles,
         SectionName::Topic => WireSection::Topic,
         SectionName::Message => WireSection::Message,
         SectionName::Instruction => WireSection::Instruction,
@@ -44,7 +64,8 @@ fn piece(source: &Source) -> Result<Piece, Refusal> {
     Ok(Piece {
         kind: kind(&source.item),
         id: source.item.id(),
-        session: session_id(&source.session)?,
+        session: source.session.as_deref().map(session_id).transpose()?,
+        file: file(&source.item, source.section.as_deref()),
         position: source.position,
     })
 }
@@ -84,6 +105,7 @@ pub fn left_out(one: &LeftOut) -> Result<WireLeftOut, Refusal> {
             Why::Duplicate => WhyLeftOut::Duplicate,
             Why::Pruned => WhyLeftOut::Pruned,
             Why::Quoted => WhyLeftOut::Quoted,
+            Why::Share => WhyLeftOut::Share,
         },
     })
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `p` pack | [`PackRow`] |
 //! | `s` session 0 position (u64) | [`Listed`]: the packs of a session; of none when it is empty |
-//! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session |
+//! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session, or (empty) of none |
 //! | `w` session 0 position (u64) | [`working::Turn`]: the session was pruned, or that was undone |
 //!
 //! All numbers are big-endian; an item is the SHA-256 of its encoding.
@@ -72,6 +72,15 @@ fn use_key(session: &str, item: &Item) -> Vec<u8> {
     key
 }
 
+/// The session that holds what a pack rests on; none holds a context file.
+fn holder<'r>(one: &'r RestsOn, own: &'r str) -> &'r str {
+    if one.item.is_of_session() {
+        one.session.as_deref().unwrap_or(own)
+    } else {
+        ""
+    }
+}
+
 pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
     codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
@@ -118,8 +127,7 @@ fn make(
     let at = position.0.to_be_bytes();
     rows.put(SPACE, &key(b's', own, &at), &codec::encode(&listed));
     for one in &made.rests_on {
-        let of = one.session.as_deref().unwrap_or(own);
-        let mut key = use_key(of, &one.item);
+        let mut key = use_key(holder(one, own), &one.item);
         key.extend(at);
         rows.put(SPACE, &key, made.id.as_bytes());
     }
@@ -200,7 +208,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
         let listed: Listed = decode(&key, &value)?;
         let at = key.last_chunk::<8>().copied().unwrap_or_default();
         for one in &listed.rests_on {
-            let mut of_use = use_key(one.session.as_deref().unwrap_or(session), &one.item);
+            let mut of_use = use_key(holder(one, session), &one.item);
             of_use.extend(at);
             rows.remove(SPACE, &of_use);
         }

@@ -2,6 +2,7 @@
 
 use super::error::{PackError, Reason};
 use super::read::{Pack, read};
+use super::rule::Compiling;
 use super::{BUILT_IN, PACK_BYTES_MAX, PACKS_MAX, PackSet};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -28,7 +29,7 @@ impl PackSet {
         for path in files_of(folder)? {
             let file = path.display().to_string();
             let text = text_of(&path)?;
-            let mut pack = read(&file, &text)?;
+            let mut pack = read(&file, &text, Compiling::Now)?;
             let name = pack.info.name.clone();
             if let Some((_, other)) = files.iter().find(|(known, _)| *known == name) {
                 let other = other.clone();
@@ -51,14 +52,17 @@ impl PackSet {
     /// The line that is wrong and the reason.
     pub fn parse(file: &str, text: &str) -> Result<Self, PackError> {
         check_length(file, text.len() as u64)?;
-        Ok(Self::of(vec![(read(file, text)?, text.to_owned())]))
+        Ok(Self::of(vec![(
+            read(file, text, Compiling::Now)?,
+            text.to_owned(),
+        )]))
     }
 }
 
 fn built_in() -> Result<Vec<(Pack, String)>, PackError> {
     BUILT_IN
         .iter()
-        .map(|(file, text)| Ok((read(file, text)?, (*text).to_owned())))
+        .map(|(file, text)| Ok((read(file, text, Compiling::AtFirstUse)?, (*text).to_owned())))
         .collect()
 }
 

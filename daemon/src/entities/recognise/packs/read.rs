@@ -2,7 +2,7 @@
 
 use super::check::{CHECKS, Check};
 use super::error::{PackError, Reason};
-use super::rule::{Rule, compile, compile_whole};
+use super::rule::{self, Compiling, Rule, groups, read_whole};
 use super::table::{Source, Table};
 use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX};
 use crate::entities::recognise::edges::EDGES;
@@ -58,7 +58,7 @@ pub(super) struct Declared {
 }
 
 /// Reads a pack; `file` is how errors call it.
-pub(super) fn read(file: &str, text: &str) -> Result<Pack, PackError> {
+pub(super) fn read(file: &str, text: &str, compiling: Compiling) -> Result<Pack, PackError> {
     let source = Source { file, text };
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -78,7 +78,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Pack, PackError> {
     let mut claims = Claims::default();
     let mut kinds = Vec::new();
     for table in table.tables("kind", &KIND_KEYS, KINDS_MAX)? {
-        let declared = kind(&table, &mut claims)?;
+        let declared = kind(&table, &mut claims, compiling)?;
         info.kinds.push(declared.kind.name.to_string());
         kinds.push(declared);
     }
@@ -122,7 +122,11 @@ impl Claims {
     }
 }
 
-fn kind(table: &Table<'_, '_>, claims: &mut Claims) -> Result<Declared, PackError> {
+fn kind(
+    table: &Table<'_, '_>,
+    claims: &mut Claims,
+    compiling: Compiling,
+) -> Result<Declared, PackError> {
     let name = table.name("name")?;
     let line = table.line(name.at);
     if let Some(first) = claims.kinds.insert(name.value.to_owned(), line) {
@@ -153,7 +157,8 @@ fn kind(table: &Table<'_, '_>, claims: &mut Claims) -> Result<Declared, PackErro
         names = vec!["name".to_owned(), "display".to_owned()];
     }
     let rules = table.tables("rule", &RULE_KEYS, RULES_MAX)?;
-    let rules: Result<Vec<Rule>, PackError> = rules.iter().map(rule).collect();
+    let rules: Result<Vec<Rule>, PackError> =
+        rules.iter().map(|one| rule(one, compiling)).collect();
     let within = table.text("within", NAME_BYTES_MAX)?;
     Ok(Declared {
         kind: Kind {
@@ -168,19 +173,16 @@ fn kind(table: &Table<'_, '_>, claims: &mut Claims) -> Result<Declared, PackErro
     })
 }
 
-fn rule(table: &Table<'_, '_>) -> Result<Rule, PackError> {
+fn rule(table: &Table<'_, '_>, compiling: Compiling) -> Result<Rule, PackError> {
     let pattern = table.needed("pattern", PATTERN_BYTES_MAX * 4)?;
     let wrong = |reason| table.error(pattern.at, reason);
-    let (regex, mut facts) = compile(pattern.value).map_err(wrong)?;
-    if regex.is_match("") {
-        return Err(wrong(Reason::PatternEmpty));
-    }
+    let groups = groups(pattern.value);
+    let (pattern, mut facts) = rule::read(pattern.value, compiling).map_err(wrong)?;
     let confidence = table.number("confidence")?;
     if !(confidence.value > 0.0 && confidence.value <= 1.0) {
         let value = confidence.value.to_string();
         return Err(table.error(confidence.at, Reason::Confidence { value }));
     }
-    let groups = regex.captures_len() - 1;
     let group = match table.integer("group")? {
         None => None,
         Some(group) => match usize::try_from(group.value) {
@@ -197,8 +199,8 @@ fn rule(table: &Table<'_, '_>) -> Result<Rule, PackError> {
     let except = match table.text("except", PATTERN_BYTES_MAX)? {
         None => None,
         Some(except) => {
-            let compiled = compile_whole(except.value);
-            Some(compiled.map_err(|reason| table.error(except.at, reason))?)
+            let whole = read_whole(except.value, compiling);
+            Some(whole.map_err(|reason| table.error(except.at, reason))?)
         }
     };
     let check: Option<Check> = table
@@ -209,7 +211,7 @@ fn rule(table: &Table<'_, '_>) -> Result<Rule, PackError> {
     Ok(Rule {
         kind: 0, // given when the pack joins a set
         confidence: confidence.value,
-        regex,
+        pattern,
         facts,
         group,
         check,

@@ -9,6 +9,48 @@ use crate::entities::recognise::edges::{Edges, without_punctuation};
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Whether patterns are compiled when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compiling {
+    /// At once, so that what is wrong with one is told.
+    Now,
+    /// Each at its first use: of those that are built in, and known to be right, most texts need few.
+    AtFirstUse,
+}
+
+/// A pattern that is compiled when it is needed: some hundred kilobytes and milliseconds each.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    text: Box<str>,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    /// The regex; `None` only for a pattern that [`Compiling::Now`] would have refused.
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| build(&self.text)).as_ref()
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        self.regex().is_some_and(|regex| regex.is_match(text))
+    }
+}
+
+fn build(pattern: &str) -> Option<Regex> {
+    let config = Regex::config()
+        .nfa_size_limit(Some(COMPILED_BYTES_MAX))
+        .hybrid_cache_capacity(COMPILED_BYTES_MAX);
+    Regex::builder().configure(config).build(pattern).ok()
+}
 
 /// A pattern that finds names of one kind.
 #[derive(Clone, Debug)]
@@ -16,14 +58,14 @@ pub(crate) struct Rule {
     /// The kind, by its place in the set.
     pub(crate) kind: usize,
     pub(crate) confidence: f32,
-    pub(super) regex: Regex,
+    pub(super) pattern: Pattern,
     /// What every match has.
     pub(super) facts: Facts,
     /// Which group is the name; without it the first group that took part, or all of the match.
     pub(super) group: Option<usize>,
     pub(super) check: Option<Check>,
     /// Names that are none, matched whole.
-    pub(super) except: Option<Regex>,
+    pub(super) except: Option<Pattern>,
     pub(super) edges: Edges,
 }
 
@@ -62,9 +104,10 @@ impl Rule {
     }
 
     fn matched(&self, text: &str, input: &Input<'_>) -> Option<Matched> {
-        let (whole, span) = if self.regex.captures_len() > 1 {
-            let mut captures = self.regex.create_captures();
-            self.regex.search_captures(input, &mut captures);
+        let regex = self.pattern.regex()?;
+        let (whole, span) = if regex.captures_len() > 1 {
+            let mut captures = regex.create_captures();
+            regex.search_captures(input, &mut captures);
             let whole = captures.get_match()?.range();
             let name = match self.group {
                 Some(group) => captures.get_group(group),
@@ -77,7 +120,7 @@ impl Rule {
             };
             (whole, name.map(|name| name.range()))
         } else {
-            let whole = self.regex.search(input)?.range();
+            let whole = regex.search(input)?.range();
             (whole.clone(), Some(whole))
         };
         let name = span
@@ -113,27 +156,37 @@ impl Rule {
     }
 }
 
-/// A pattern, compiled within its bounds, and what every match of it has.
-pub(super) fn compile(pattern: &str) -> Result<(Regex, Facts), Reason> {
-    let bytes = pattern.len();
+/// A pattern within its bounds, and what every match of it has.
+pub(super) fn read(text: &str, compiling: Compiling) -> Result<(Pattern, Facts), Reason> {
+    let bytes = text.len();
     if bytes > PATTERN_BYTES_MAX {
         return Err(Reason::PatternTooLong { bytes });
     }
-    let parsed = regex_syntax::parse(pattern).map_err(|error| fault(&error))?;
-    let config = Regex::config()
-        .nfa_size_limit(Some(COMPILED_BYTES_MAX))
-        .hybrid_cache_capacity(COMPILED_BYTES_MAX);
-    let regex = Regex::builder()
-        .configure(config)
-        .build_from_hir(&parsed)
-        .map_err(|_| Reason::PatternTooLarge)?;
-    Ok((regex, Facts::of(&parsed)))
+    let parsed = regex_syntax::parse(text).map_err(|error| fault(&error))?;
+    let pattern = Pattern::new(text);
+    if compiling == Compiling::Now && pattern.regex().is_none() {
+        return Err(Reason::PatternTooLarge);
+    }
+    let could_be_empty = parsed.properties().minimum_len() == Some(0);
+    if could_be_empty && pattern.is_match("") {
+        return Err(Reason::PatternEmpty);
+    }
+    Ok((pattern, Facts::of(&parsed)))
+}
+
+/// How many groups a pattern has.
+pub(super) fn groups(text: &str) -> usize {
+    regex_syntax::parse(text).map_or(0, |parsed| parsed.properties().explicit_captures_len())
 }
 
 /// The whole text of a name matches `pattern`.
-pub(super) fn compile_whole(pattern: &str) -> Result<Regex, Reason> {
-    compile(pattern)?;
-    compile(&format!("^(?:{pattern})$")).map(|(regex, _)| regex)
+pub(super) fn read_whole(pattern: &str, compiling: Compiling) -> Result<Pattern, Reason> {
+    regex_syntax::parse(pattern).map_err(|error| fault(&error))?;
+    let whole = Pattern::new(&format!("^(?:{pattern})$"));
+    if compiling == Compiling::Now && whole.regex().is_none() {
+        return Err(Reason::PatternTooLarge);
+    }
+    Ok(whole)
 }
 
 /// Where and why a pattern is no regex.

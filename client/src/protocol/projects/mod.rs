@@ -1,0 +1,103 @@
+//! Wire types of projects and their context files: names and fields of `get_context` and
+//! `update_context` as in "Local MCP Context Manager Implementation Plan".
+
+mod history;
+mod project;
+mod read;
+mod template;
+mod write;
+
+pub use history::{
+    ContextHistoryArgs, ContextHistoryReply, ContextVersion, DiffContextArgs, DiffContextReply,
+};
+pub use project::{
+    InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, Project, Worktree,
+};
+pub use read::{
+    ContextFile, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply, ToWrite,
+};
+pub use template::{
+    BrokenTemplate, GetTemplateArgs, GetTemplateReply, ListTemplatesArgs, ListTemplatesReply,
+    TemplateLine,
+};
+pub use write::{
+    AppendContextArgs, ClearContextArgs, ClearContextReply, CorrectionGuidance, UpdateContextArgs,
+    UpdateContextReply, ValidationError, ValidationResult,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// Declares a closed list of words.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+    };
+}
+
+words! {
+    /// How a version of a context file came about.
+    Change {
+        /// An agent gave the whole content.
+        Updated,
+        /// An agent added an entry.
+        Appended,
+        /// Somebody edited the file by hand.
+        Edited,
+        /// An edit by hand and an update at the same time were joined.
+        Merged,
+        /// It was emptied.
+        Cleared,
+    }
+}
+
+words! {
+    /// What came of an update.
+    UpdateStatus {
+        /// It was written.
+        Success,
+        /// It does not fit; the reply says how to mend it.
+        CorrectionNeeded,
+        /// It did not fit again and again; nothing was written, and the draft is kept.
+        MaxAttemptsReached,
+    }
+}
+
+words! {
+    /// What kind of thing does not fit a template, the worst first.
+    FlawType {
+        /// A section is not there.
+        MissingSection,
+        /// A section does not have its form.
+        FormatError,
+        /// A section says too little.
+        ContentQuality,
+        /// An entry lacks a field, or a field has another value.
+        SchemaViolation,
+    }
+}
+
+words! {
+    /// Whether something stands in the way of an update.
+    Severity {
+        /// It does.
+        Error,
+        /// It does not.
+        Warning,
+    }
+}
+
+words! {
+    /// Where a template is from; later ones stand for earlier ones.
+    TemplateOrigin {
+        /// The daemon has it.
+        BuiltIn,
+        /// The user's own folder of templates.
+        User,
+        /// The project's own.
+        Project,
+    }
+}

@@ -1,0 +1,135 @@
+//! `[projects]`: what may be kept of context files, and what is said of single projects.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Error, MIB, set};
+use crate::projects::{Configured, Marker, Settings};
+
+/// The table as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectsTable {
+    content_bytes_max: Option<u64>,
+    attempts_max: Option<u64>,
+    attempts_kept_ms: Option<u64>,
+    templates: Option<PathBuf>,
+    at: BTreeMap<PathBuf, Marker>,
+}
+
+impl ProjectsTable {
+    /// Every key.
+    pub const KEYS: &[&str] = &[
+        "projects.content_bytes_max",
+        "projects.attempts_max",
+        "projects.attempts_kept_ms",
+        "projects.templates",
+        "projects.at.PATH.id",
+        "projects.at.PATH.name",
+        "projects.at.PATH.templates",
+        "projects.at.PATH.exclude",
+    ];
+
+    /// The settings that the table says, with the defaults for what it does not say.
+    ///
+    /// # Errors
+    /// When a value is out of its range, a path is not absolute, or a project cannot be what is said.
+    pub fn settings(self) -> Result<Settings, Error> {
+        let mut settings = Settings::default();
+        let limits = &mut settings.limits;
+        for (into, name, given, least, most) in [
+            (
+                &mut limits.content_bytes_max,
+                "content_bytes_max",
+                self.content_bytes_max,
+                1024,
+                64 * MIB,
+            ),
+            (
+                &mut limits.attempts_max,
+                "attempts_max",
+                self.attempts_max,
+                1,
+                1_000_000_000,
+            ),
+            (
+                &mut limits.attempts_kept_ms,
+                "attempts_kept_ms",
+                self.attempts_kept_ms,
+                1000,
+                31_536_000_000,
+            ),
+        ] {
+            set(into, name, given, least, most)?;
+        }
+        if let Some(path) = &self.templates {
+            absolute(path, "templates")?;
+        }
+        settings.templates = self.templates;
+        for (path, marker) in self.at {
+            absolute(&path, "at")?;
+            if let Some(problem) = marker.problem() {
+                return Err(Error::Project { path, problem });
+            }
+            settings.configured.push(Configured {
+                // A root that is not there yet is found once it is, if it is no link.
+                path: std::fs::canonicalize(&path).unwrap_or(path),
+                marker,
+            });
+        }
+        Ok(settings)
+    }
+}
+
+fn absolute(path: &Path, name: &str) -> Result<(), Error> {
+    if path.is_absolute() {
+        return Ok(());
+    }
+    Err(Error::Project {
+        path: path.to_path_buf(),
+        problem: format!("`projects.{name}` takes absolute paths"),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::config::Config;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, Error> {
+        Config::parse(text, Path::new("config.toml")).map(|config| config.projects)
+    }
+
+    /// What is said of a project is taken; a path that is not absolute, an id that is none and a limit
+    /// out of range are refused.
+    #[test]
+    fn projects_are_set() {
+        let settings = parse(
+            "[projects]\nattempts_max = 5\ntemplates = \"/etc/lore/templates\"\n\
+             [projects.at.\"/srv/shop\"]\nid = \"shop\"\nexclude = [\"target/\"]\n",
+        )
+        .unwrap();
+        assert_eq!(settings.limits.attempts_max, 5);
+        assert_eq!(
+            settings.templates.unwrap(),
+            Path::new("/etc/lore/templates")
+        );
+        let shop = settings.configured.first().unwrap();
+        assert_eq!(shop.path, Path::new("/srv/shop"));
+        assert_eq!(shop.marker.id.as_deref(), Some("shop"));
+        for (text, told) in [
+            ("[projects]\ntemplates = \"templates\"", "absolute"),
+            ("[projects.at.shop]\nid = \"shop\"", "absolute"),
+            ("[projects.at.\"/srv\"]\nid = \"../x\"", "../x"),
+            ("[projects.at.\"/srv\"]\nidd = \"x\"", "idd"),
+            ("[projects]\nattempts_max = 0", "from 1"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Random projects: made known, and their files written, drafted, edited, cleared, by whoever is faster.
+
+use proptest::prelude::*;
+use serde_bytes::ByteArray;
+
+use super::Ask;
+use crate::log::{Body, Hash, codec};
+use crate::projects::{Change, ContextDrafted, ContextWritten, ProjectInitialised, WorktreeNoted};
+use crate::projects::{DraftContext, Initialise, Known, Report, Subject, WriteContext};
+use crate::steps::Text;
+use crate::store::{BlobRef, PendingBlob};
+
+/// What a random caller wants of a project. Projects, files and contents are few.
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    project: u8,
+    /// The worktree that the caller is in, if any: only then the project need not be known.
+    worktree: Option<u8>,
+    wish: Wish,
+}
+
+#[derive(Clone, Debug)]
+enum Wish {
+    /// Under this name.
+    Initialise(u8),
+    Write {
+        file: u8,
+        change: u8,
+        content: u8,
+        follows: Option<u64>,
+        is_blob: bool,
+    },
+    Draft {
+        file: u8,
+        content: u8,
+        is_blob: bool,
+    },
+}
+
+pub(crate) fn project() -> impl Strategy<Value = Project> {
+    let wish = prop_oneof![
+        1 => (0..2_u8).prop_map(Wish::Initialise),
+        6 => (
+            0..2_u8,
+            0..5_u8,
+            0..6_u8,
+            proptest::option::weighted(0.3, 0..4_u64),
+            proptest::bool::weighted(0.3),
+        )
+            .prop_map(|(file, change, content, follows, is_blob)| Wish::Write {
+                file, change, content, follows, is_blob,
+            }),
+        3 => (0..2_u8, 0..6_u8, proptest::bool::weighted(0.3))
+            .prop_map(|(file, content, is_blob)| Wish::Draft { file, content, is_blob }),
+    ];
+    (0..3_u8, proptest::option::weighted(0.6, 0..3_u8), wish).prop_map(
+        |(project, worktree, wish)| Project {
+            project,
+            worktree,
+            wish,
+        },
+    )
+}
+
+impl Project {
+    pub(crate) fn ask(&self) -> Ask {
+        match self.wish {
+            Wish::Initialise(name) => Ask::new(Initialise {
+                subject: self.subject(name),
+                report: Report::default(),
+            }),
+            Wish::Write {
+                file,
+                change,
+                content,
+                follows,
+                is_blob,
+            } => {
+                let changes = [
+                    Change::Updated,
+                    Change::Appended,
+                    Change::Edited,
+                    Change::Merged,
+                    Change::Cleared,
+                ];
+                let change = changes[usize::from(change)];
+                let is_cleared = change == Change::Cleared;
+                let (text, blobs) = text(content, is_blob && !is_cleared);
+                let body = ContextWritten {
+                    content: (!is_cleared).then_some(text),
+                    reason: is_cleared.then(|| "old".to_owned()),
+                };
+                let bytes: &[u8] = if is_cleared { b"" } else { &[content] };
+                Ask::new(WriteContext {
+                    subject: self.subject(0),
+                    file_type: file_type(file),
+                    change,
+                    hash: ByteArray::new(Hash::of(bytes).0),
+                    bytes: bytes.len() as u64,
+                    flaws: (u32::from(content), 0),
+                    follows,
+                    base: follows.filter(|_| change == Change::Edited),
+                    beside: None,
+                    attempts_kept: 1_000_000,
+                    body: Some(Body::new(codec::encode(&body), [4; 16])),
+                    blobs,
+                    report: Report::default(),
+                })
+            }
+            Wish::Draft {
+                file,
+                content,
+                is_blob,
+            } => {
+                let (content, blobs) = text(content, is_blob);
+                Ask::new(DraftContext {
+                    subject: self.subject(0),
+                    file_type: file_type(file),
+                    attempts_kept: 1_000_000,
+                    body: Some(Body::new(
+                        codec::encode(&ContextDrafted { content }),
+                        [5; 16],
+                    )),
+                    blobs,
+                })
+            }
+        }
+    }
+
+    fn subject(&self, name: u8) -> Subject {
+        let known = self.worktree.map(|worktree| Known {
+            initialised: ProjectInitialised {
+                name: format!("name-{name}"),
+                path: format!("/p-{}", self.project),
+            },
+            worktree: WorktreeNoted {
+                path: format!("/p-{}/w-{}", self.project, worktree / 2),
+                branch: (worktree % 2 == 1).then(|| "main".to_owned()),
+            },
+        });
+        Subject {
+            project: format!("p-{}", self.project),
+            known,
+            salts: [[6; 16], [7; 16]],
+        }
+    }
+}
+
+fn file_type(file: u8) -> String {
+    ["bugs", "features"][usize::from(file)].to_owned()
+}
+
+/// A content, in the event or beside it.
+fn text(content: u8, is_blob: bool) -> (Text, Vec<PendingBlob>) {
+    if !is_blob {
+        return (Text::Inline(char::from(content).to_string()), Vec::new());
+    }
+    let blob = BlobRef::of(&[content]);
+    let text = Text::Blob {
+        blob: blob.hash,
+        bytes: blob.bytes,
+    };
+    (text, vec![PendingBlob::nowhere(&[content])])
+}

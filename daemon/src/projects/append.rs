@@ -1,0 +1,288 @@
+//! A new entry in a file that is a log: where it goes, and what a new file is around it.
+
+use super::mend::{Edit, section_place};
+use super::outline::{Heading, Outline, Section};
+use super::template::{Appends, Place, Template};
+use super::validate::entries_of;
+
+/// Why an entry was not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAppended {
+    /// Files of this type are no logs.
+    #[error(
+        "nothing is appended to `{file_type}`: it is written as a whole, with `update_context`"
+    )]
+    NoLog {
+        /// The file type.
+        file_type: String,
+    },
+    /// There is nothing to add.
+    #[error("the entry is empty; write it as the template shows")]
+    Empty,
+    /// What is added would become a part of what was never closed.
+    #[error(
+        "the file ends within a code fence or comment that is never closed: close it with `update_context` first"
+    )]
+    OpenEnd,
+    /// What is added would swallow what is behind it.
+    #[error("the entry ends within a code fence or comment that is never closed: close it")]
+    OpenEntry,
+}
+
+/// Adds an entry at the place that the template declares; a text without anything in it becomes a file
+/// with title and sections first. Whether the outcome is valid is for [`validate`](super::validate).
+///
+/// # Errors
+/// If files of this type are no logs, if there is nothing to add, if the text or the entry ends within a
+/// code fence or a comment.
+pub fn append(content: &str, entry: &str, template: &Template) -> Result<String, NotAppended> {
+    let Some(appends) = &template.appends else {
+        let file_type = template.name.clone();
+        return Err(NotAppended::NoLog { file_type });
+    };
+    let entry = entry.trim_start_matches('\u{feff}');
+    // Blank lines go; the indentation of the first line stays.
+    let entry = entry.trim_end().trim_start_matches(['\n', '\r']);
+    if entry.trim().is_empty() {
+        return Err(NotAppended::Empty);
+    }
+    if Outline::of(entry).is_open_at_end() {
+        return Err(NotAppended::OpenEntry);
+    }
+    let is_crlf = content
+        .split_once('\n')
+        .is_some_and(|(line, _)| line.ends_with('\r'));
+    let entry = entry.replace("\r\n", "\n");
+    if content.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Ok(frame(template, appends, &entry));
+    }
+    let outline = Outline::of(content);
+    if outline.is_open_at_end() {
+        return Err(NotAppended::OpenEnd);
+    }
+    let mut edit = match appends.under.as_deref() {
+        None => anywhere(&outline, template, appends.at, &entry),
+        Some(key) => match outline.section(key) {
+            Some(section) => within(&outline, template, (section, appends.at), &entry),
+            None => section_and(&outline, template, key, &entry),
+        },
+    };
+    if is_crlf {
+        edit.text = edit.text.replace('\n', "\r\n");
+    }
+    Ok(edit.apply(content))
+}
+
+/// A new file with one entry.
+fn frame(template: &Template, appends: &Appends, entry: &str) -> String {
+    let mut parts = vec![format!("# {}", template.title)];
+    for section in &template.sections {
+        let holds_it = appends.under.as_ref() == Some(&section.key);
+        if !section.required && !holds_it {
+            continue;
+        }
+        let body = if holds_it {
+            entry
+        } else {
+            section.if_none.as_deref().unwrap_or_default()
+        };
+        parts.push(format!("## {}\n\n{body}", section.name));
+    }
+    if appends.under.is_none() {
+        parts.push(entry.to_owned());
+    }
+    parts.join("\n\n").trim_end().to_owned() + "\n"
+}
+
+/// In a file that is made of entries: before the first one, or at the end.
+fn anywhere(outline: &Outline<'_>, template: &Template, at: Place, entry: &str) -> Edit {
+    let entries = entries_of(outline, template);
+    let first = entries.first().map(|entry| entry.heading.range.start);
+    let end = outline.text().len();
+    let at = match at {
+        Place::Top => first.unwrap_or(end),
+        Place::End => end,
+    };
+    Edit::insert(outline.text(), at, entry)
+}
+
+/// In a section: before its first entry, or at its end; in the place of the words that there is none.
+fn within(
+    outline: &Outline<'_>,
+    template: &Template,
+    (section, at): (&Section, Place),
+    entry: &str,
+) -> Edit {
+    let body = section.body.clone();
+    let schema = template.section(&section.key);
+    let is_none = schema.is_some_and(|schema| schema.is_none(outline.slice(&body)));
+    if is_none {
+        let mut edit = Edit::insert(outline.text(), body.end, entry);
+        edit.range.start = body.start;
+        edit.text = format!("\n{}", edit.text.trim_start());
+        return edit;
+    }
+    let level = template.entries.as_ref().map_or(3, |entries| entries.level);
+    let is_entry = |heading: &&Heading| heading.level == level;
+    let first = outline.headings_in(&body).iter().find(is_entry);
+    let at = match (at, first) {
+        (Place::Top, Some(first)) => first.range.start,
+        (Place::Top, None) | (Place::End, _) => outline.trimmed_end(&body),
+    };
+    // A heading as the very last line has no line end to follow.
+    Edit::insert(outline.text(), at.max(section.heading.end), entry)
+}
+
+/// With the section that is not there.
+fn section_and(outline: &Outline<'_>, template: &Template, key: &str, entry: &str) -> Edit {
+    let name = template.section(key).map_or(key, |section| &section.name);
+    let at = section_place(outline, template, key);
+    Edit::insert(outline.text(), at, &format!("## {name}\n\n{entry}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::projects::template::Layers;
+    use crate::projects::validate::validate;
+
+    fn appended(name: &str, content: &str, entry: &str) -> Result<String, NotAppended> {
+        let layers = Layers::built_in();
+        append(content, entry, &layers.get(name).unwrap().template)
+    }
+
+    const BUG: &str = "### BUG-1: a (2025-01-01)\n\nx\n";
+
+    #[test]
+    fn an_entry_goes_where_the_template_says() {
+        let cases = [
+            // Below Open Issues, before those that are there, behind what introduces them.
+            (
+                "bugs",
+                "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-0: z (2025-01-01)\n\nz\n\n## Resolved Issues\n",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-1: a (2025-01-01)\n\nx\n\n### BUG-0: z (2025-01-01)\n\nz\n\n## Resolved Issues\n",
+            ),
+            // In the place of "none".
+            (
+                "bugs",
+                "# Bugs\n\n## Open Issues\n\n_None yet_\n\n## Resolved Issues\n\nNone.\n",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n\n## Resolved Issues\n\nNone.\n",
+            ),
+            (
+                "bugs",
+                "# Bugs\n\n## Open Issues\n## Resolved Issues\n",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n\n## Resolved Issues\n",
+            ),
+            (
+                "bugs",
+                "# Bugs\n\n## Open Issues",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n",
+            ),
+            // With its section, in the order of the template.
+            (
+                "bugs",
+                "# Bugs\n\n## Resolved Issues\n\nNone.\n",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n\n## Resolved Issues\n\nNone.\n",
+            ),
+            (
+                "bugs",
+                "\n",
+                BUG,
+                "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n\n## Resolved Issues\n\nNone.\n",
+            ),
+            // The newest first.
+            (
+                "session_summary",
+                "# S\n\nLog.\n\n## 2025-01-01\n\n### Added\n\n- a\n",
+                "## 2025-01-02\n\n### Fixed\n\n- b",
+                "# S\n\nLog.\n\n## 2025-01-02\n\n### Fixed\n\n- b\n\n## 2025-01-01\n\n### Added\n\n- a\n",
+            ),
+            (
+                "session_summary",
+                "",
+                "\n\n## 2025-01-02\n\n### Fixed\n\n- b\n\n",
+                "# Session Summary\n\n## 2025-01-02\n\n### Fixed\n\n- b\n",
+            ),
+            (
+                "session_summary",
+                "# S",
+                "## 2025-01-02\n\n### Fixed\n- b",
+                "# S\n\n## 2025-01-02\n\n### Fixed\n- b\n",
+            ),
+            // At the end.
+            (
+                "features",
+                "# F\n\n## A\n\na",
+                "## B\n\nb",
+                "# F\n\n## A\n\na\n\n## B\n\nb\n",
+            ),
+            (
+                "features",
+                "# F\r\n\r\n## A\r\n\r\na\r\n",
+                "## B\n\nb",
+                "# F\r\n\r\n## A\r\n\r\na\r\n\r\n## B\r\n\r\nb\r\n",
+            ),
+        ];
+        for (name, content, entry, wanted) in cases {
+            assert_eq!(
+                appended(name, content, entry).unwrap(),
+                wanted,
+                "{content:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_of_the_example_makes_a_valid_new_file() {
+        for in_force in Layers::built_in().all() {
+            let template = &in_force.template;
+            if let Some(entries) = &template.entries {
+                let entry = entries.sample.replace("the", "our");
+                let content = append("", &entry, template).unwrap();
+                let errors = validate(&content, template).errors;
+                let own = errors
+                    .iter()
+                    .filter(|flaw| !flaw.message.starts_with("Placeholder"));
+                assert_eq!(own.count(), 0, "{errors:#?}\n{content}");
+                let entry = entry
+                    .replace("BUG-14", "BUG-99")
+                    .replace("## Retries", "## Others");
+                let twice = append(&content, &entry, template).unwrap();
+                assert_eq!(
+                    entries_of(&Outline::of(&twice), template).len(),
+                    2,
+                    "{twice}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_added_is_refused() {
+        let refused = |name: &str, content: &str, entry: &str| {
+            appended(name, content, entry).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused("mental_model", "", "x"),
+            "nothing is appended to `mental_model`: it is written as a whole, with `update_context`"
+        );
+        assert_eq!(
+            refused("bugs", "", "\u{feff} \n"),
+            "the entry is empty; write it as the template shows"
+        );
+        assert!(
+            refused("features", "# F\n\n```\nx\n", "## A")
+                .starts_with("the file ends within a code fence")
+        );
+        assert!(
+            refused("features", "# F\n", "## A\n\n```\nx")
+                .starts_with("the entry ends within a code fence")
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! Brings two changed texts together, with what both were made from.
+//!
+//! A stretch that one side changed is taken from that side. Where both changed the same lines, or
+//! lines that touch, and not to the same, there is a conflict, and both stand there.
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::slice::Iter;
+use std::time::Duration;
+
+use similar::DiffOp;
+
+use super::{lines, operations};
+
+/// What became of two changed texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// The changes of both, which do not touch.
+    Clean(String),
+    /// Some changes touch.
+    Conflicts {
+        /// How many places are marked.
+        count: usize,
+        /// The changes of both. Those that touch are both there, between lines that begin with
+        /// `<<<<<<< `, `=======` and `>>>>>>> `.
+        text: String,
+    },
+}
+
+/// Brings `ours` and `theirs` together, both made from `base`. `labels` name ours and theirs beside
+/// the marks. After `longest` what is left counts as changed altogether.
+#[must_use]
+pub fn merge(base: &str, ours: &str, theirs: &str, labels: [&str; 2], longest: Duration) -> Merge {
+    if ours == theirs || theirs == base {
+        Merge::Clean(ours.to_owned())
+    } else if ours == base {
+        Merge::Clean(theirs.to_owned())
+    } else {
+        woven(base, ours, theirs, labels, longest)
+    }
+}
+
+/// The merge itself: right for equal texts too.
+pub(super) fn woven(
+    base: &str,
+    ours: &str,
+    theirs: &str,
+    labels: [&str; 2],
+    longest: Duration,
+) -> Merge {
+    let mut out = Out {
+        text: String::with_capacity(ours.len().max(theirs.len())),
+        conflicts: 0,
+        ending: if ours.contains("\r\n") { "\r\n" } else { "\n" },
+        labels,
+    };
+    let (base, ours, theirs) = (lines(base), lines(ours), lines(theirs));
+    // Each gets half of the time.
+    let changes_of = |side: &[&str]| changes(&base, side, longest / 2);
+    let (our_changes, their_changes) = (changes_of(&ours), changes_of(&theirs));
+    let mut our_side = Side::new(&ours, &our_changes);
+    let mut their_side = Side::new(&theirs, &their_changes);
+
+    let mut unchanged_from = 0;
+    while let Some(start) = [our_side.next_start(), their_side.next_start()]
+        .into_iter()
+        .flatten()
+        .min()
+    {
+        out.unchanged(&base, unchanged_from..start);
+        let end = cluster_end(start, &mut our_side, &mut their_side);
+        unchanged_from = end;
+        let (was, ours) = (lines_in(&base, start..end), our_side.take(start..end));
+        let theirs = their_side.take(start..end);
+        if theirs == was || ours == theirs {
+            out.lines(ours);
+        } else if ours == was {
+            out.lines(theirs);
+        } else {
+            out.conflict(ours, theirs);
+        }
+    }
+    out.unchanged(&base, unchanged_from..base.len());
+    out.done()
+}
+
+/// A stretch of the base and what a side made of it.
+struct Edit {
+    base: Range<usize>,
+    side: Range<usize>,
+}
+
+/// What a side changed: stretches in order, with unchanged lines between any two.
+fn changes(base: &[&str], side: &[&str], longest: Duration) -> Vec<Edit> {
+    let mut changes: Vec<Edit> = Vec::new();
+    for operation in operations(base, side, longest) {
+        if let DiffOp::Equal { .. } = operation {
+            continue;
+        }
+        let (base, side) = (operation.old_range(), operation.new_range());
+        match changes.last_mut() {
+            Some(last) if last.base.end == base.start => {
+                last.base.end = base.end;
+                last.side.end = side.end;
+            }
+            Some(_) | None => changes.push(Edit { base, side }),
+        }
+    }
+    changes
+}
+
+/// Takes the changes that touch one another, beginning at `start`; gives where they end.
+fn cluster_end(start: usize, ours: &mut Side<'_>, theirs: &mut Side<'_>) -> usize {
+    let mut end = start;
+    loop {
+        let longer = [ours.pass(end), theirs.pass(end)]
+            .into_iter()
+            .flatten()
+            .max();
+        match longer {
+            Some(longer) => end = end.max(longer),
+            None => return end,
+        }
+    }
+}
+
+/// One side, walked along the base.
+struct Side<'a> {
+    lines: &'a [&'a str],
+    changes: Peekable<Iter<'a, Edit>>,
+    /// The line that follows what was taken.
+    taken: usize,
+    /// The line of the base that is the same as `taken`.
+    base_taken: usize,
+    /// The end of the last change that was passed: in the base, and in these lines.
+    passed: (usize, usize),
+}
+
+impl<'a> Side<'a> {
+    fn new(lines: &'a [&'a str], changes: &'a [Edit]) -> Self {
+        Self {
+            lines,
+            changes: changes.iter().peekable(),
+            taken: 0,
+            base_taken: 0,
+            passed: (0, 0),
+        }
+    }
+
+    fn next_start(&mut self) -> Option<usize> {
+        self.changes.peek().map(|edit| edit.base.start)
+    }
+
+    /// Passes the next change if it begins at or before this line of the base; gives its end.
+    fn pass(&mut self, line: usize) -> Option<usize> {
+        let edit = self.changes.next_if(|edit| edit.base.start <= line)?;
+        self.passed = (edit.base.end, edit.side.end);
+        Some(edit.base.end)
+    }
+
+    /// What this side has for a stretch of the base that begins and ends outside its changes, and
+    /// whose changes are passed.
+    fn take(&mut self, base: Range<usize>) -> &'a [&'a str] {
+        let start = self.taken + base.start.saturating_sub(self.base_taken);
+        let (base_passed, passed) = self.passed;
+        let end = passed + base.end.saturating_sub(base_passed);
+        (self.taken, self.base_taken) = (end, base.end);
+        lines_in(self.lines, start..end)
+    }
+}
+
+fn lines_in<'a, 'b>(lines: &'a [&'b str], range: Range<usize>) -> &'a [&'b str] {
+    lines.get(range).unwrap_or_default()
+}
+
+/// The text as it grows.
+struct Out<'a> {
+    text: String,
+    conflicts: usize,
+    /// Of lines that are ours to end.
+    ending: &'static str,
+    labels: [&'a str; 2],
+}
+
+impl Out<'_> {
+    fn lines(&mut self, lines: &[&str]) {
+        self.text.extend(lines.iter().copied());
+    }
+
+    fn unchanged(&mut self, base: &[&str], range: Range<usize>) {
+        self.lines(lines_in(base, range));
+    }
+
+    /// Both, without the lines at both ends that they have in common.
+    fn conflict(&mut self, ours: &[&str], theirs: &[&str]) {
+        let same = |(ours, theirs): &(&&str, &&str)| ours == theirs;
+        let head = ours.iter().zip(theirs).take_while(same).count();
+        let (first, ours) = ours.split_at(head);
+        let (_, theirs) = theirs.split_at(head);
+        let tail = ours
+            .iter()
+            .rev()
+            .zip(theirs.iter().rev())
+            .take_while(same)
+            .count();
+        let (ours, last) = ours.split_at(ours.len() - tail);
+        let (theirs, _) = theirs.split_at(theirs.len() - tail);
+
+        self.conflicts += 1;
+        let [our_label, their_label] = self.labels;
+        self.lines(first);
+        self.mark("<<<<<<< ", our_label);
+        self.lines(ours);
+        self.mark("=======", "");
+        self.lines(theirs);
+        self.mark(">>>>>>> ", their_label);
+        self.lines(last);
+    }
+
+    fn mark(&mut self, mark: &str, label: &str) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push_str(self.ending);
+        }
+        self.text.push_str(mark);
+        self.text.push_str(&label.replace(['\n', '\r'], " "));
+        self.text.push_str(self.ending);
+    }
+
+    fn done(self) -> Merge {
+        let (count, text) = (self.conflicts, self.text);
+        match count {
+            0 => Merge::Clean(text),
+            count => Merge::Conflicts { count, text },
+        }
+    }
+}

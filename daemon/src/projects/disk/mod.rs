@@ -1,0 +1,340 @@
+//! Context files on disk: `{root}/{project}/{file_type}.md`, for people to read, grep and edit.
+//!
+//! Anybody may write there at any moment, so nothing that is found is trusted: links, pipes and
+//! overlong files are refused, reading never blocks, and writing is a comparison first: only what
+//! is believed to be there is replaced. What a hand wrote is never thrown away unseen.
+
+mod error;
+mod look;
+mod name;
+mod put;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::CStr;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, Mode, fsync, mkdirat, unlinkat};
+use rustix::io::Errno;
+
+pub use error::Error;
+pub use look::{Content, OnDisk, Refused, Stamp};
+pub use name::{FILE_TYPE_BYTES_MAX, Name, NameError, PROJECT_BYTES_MAX, is_file_type, is_project};
+pub use put::{Former, Outcome, Written};
+
+use crate::log::Hash;
+use error::doing;
+use look::{Found, look, open_folder, open_root};
+use put::{ASIDE, Spot, UNFINISHED};
+
+/// Of new folders: nobody else's business.
+const FOLDER_MODE: u32 = 0o700;
+
+/// What is believed to be on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// No file.
+    Absent,
+    /// A file whose content has this hash.
+    Hash(Hash),
+}
+
+impl Expected {
+    /// A file with just these bytes.
+    #[must_use]
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Self::Hash(Hash::of(bytes))
+    }
+
+    fn is(self, there: &OnDisk) -> bool {
+        match self {
+            Expected::Absent => *there == OnDisk::Absent,
+            Expected::Hash(hash) => there.hash() == Some(hash),
+        }
+    }
+}
+
+/// A file that a crash left beside a context file, in the middle of replacing it.
+#[derive(Debug)]
+pub struct Leftover {
+    /// The context file it belongs to.
+    pub name: Name,
+    /// What it contains. When that is a version the log has, it is nobody's loss; otherwise it was
+    /// written by hand, and taken away in the moment of the crash.
+    pub content: OnDisk,
+    file: String,
+}
+
+/// The folder of all projects' folders.
+#[derive(Debug)]
+pub struct Folder {
+    root: PathBuf,
+    bytes_max: u64,
+    exchange: bool,
+}
+
+impl Folder {
+    /// Makes the folder if there is none, and takes away what crashes left unfinished.
+    /// `bytes_max`: the longest file that is read.
+    ///
+    /// # Errors
+    /// The folder cannot be made or listed.
+    pub fn open(root: impl Into<PathBuf>, bytes_max: u64) -> Result<Self, Error> {
+        let folder = Self {
+            root: root.into(),
+            bytes_max,
+            exchange: true,
+        };
+        folder.make_root()?;
+        folder.each_file(&mut |opened, _, file| {
+            if temporary(file, UNFINISHED).is_some() {
+                let _ = unlinkat(opened, file, AtFlags::empty());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(folder)
+    }
+
+    /// Where a context file is, or would be.
+    #[must_use]
+    pub fn path(&self, name: &Name) -> PathBuf {
+        self.root.join(name.project()).join(name.file())
+    }
+
+    /// Reads a context file.
+    ///
+    /// # Errors
+    /// The file system failed. What is merely not acceptable is [`OnDisk::Refused`].
+    pub fn read(&self, name: &Name) -> Result<OnDisk, Error> {
+        let shown = self.path(name);
+        Ok(match self.folder_of(name.project())? {
+            Found::Absent => OnDisk::Absent,
+            Found::Refused(why) => OnDisk::Refused(why),
+            Found::Here(folder) => look(folder.as_fd(), &name.file(), self.bytes_max, &shown)?,
+        })
+    }
+
+    /// The stamp of a context file, without reading it; `None` when there is no regular file.
+    ///
+    /// # Errors
+    /// The file system failed.
+    pub fn stamp(&self, name: &Name) -> Result<Option<Stamp>, Error> {
+        Ok(match self.folder_of(name.project())? {
+            Found::Absent | Found::Refused(_) => None,
+            Found::Here(folder) => look::stamp(folder.as_fd(), &name.file()),
+        })
+    }
+
+    /// Puts `new` in the place of what is believed to be there: whole or not at all, and synced.
+    /// When the file has this content already, nothing is written. It keeps its permissions; a new
+    /// file is for its owner alone.
+    ///
+    /// # Errors
+    /// The file system failed. What is there is as it was, unless it failed in the very moment that
+    /// files changed places: then what was there is a [`Leftover`].
+    pub fn replace(
+        &self,
+        name: &Name,
+        new: &[u8],
+        expected: Expected,
+    ) -> Result<Outcome<Written>, Error> {
+        self.replace_while(name, new, expected, &mut |_| {})
+    }
+
+    /// Removes a context file if it is what is believed to be there, or gone already.
+    ///
+    /// # Errors
+    /// As of [`Folder::replace`].
+    pub fn remove(&self, name: &Name, expected: Hash) -> Result<Outcome<Option<Former>>, Error> {
+        let folder = match self.folder_of(name.project())? {
+            Found::Absent => return Ok(Outcome::Done(None)),
+            Found::Refused(why) => return Ok(Outcome::Overtaken(OnDisk::Refused(why))),
+            Found::Here(folder) => folder,
+        };
+        let spot = self.spot(folder, name);
+        let there = spot.look()?;
+        if there == OnDisk::Absent {
+            Ok(Outcome::Done(None))
+        } else if there.hash() == Some(expected) {
+            spot.remove(expected)
+        } else {
+            Ok(Outcome::Overtaken(there))
+        }
+    }
+
+    /// The context files there are, in order; no more than `names_max` of them.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn names(&self, names_max: usize) -> Result<Vec<Name>, Error> {
+        let mut names = Vec::new();
+        self.each_file(&mut |_, project, file| {
+            if names.len() >= names_max {
+                return ControlFlow::Break(());
+            }
+            names.extend(Name::of_file(project, file));
+            ControlFlow::Continue(())
+        })?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// What crashes left that may have been written by hand; to be asked before the first
+    /// [`Folder::replace`]. Each stays until it is given to [`Folder::discard`].
+    ///
+    /// # Errors
+    /// The folder cannot be listed, or a file not read.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, Error> {
+        let mut found = Vec::new();
+        self.each_file(&mut |_, project, file| {
+            let name = temporary(file, ASIDE).and_then(|of| Name::of_file(project, of));
+            found.extend(name.map(|name| (name, file.to_owned())));
+            ControlFlow::Continue(())
+        })?;
+        let mut leftovers = Vec::new();
+        for (name, file) in found {
+            if let Found::Here(folder) = self.folder_of(name.project())? {
+                let shown = self.path(&name).with_file_name(&file);
+                let content = look(folder.as_fd(), &file, self.bytes_max, &shown)?;
+                leftovers.push(Leftover {
+                    name,
+                    content,
+                    file,
+                });
+            }
+        }
+        Ok(leftovers)
+    }
+
+    /// Removes a leftover, once what it contains is known to be kept elsewhere.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn discard(&self, leftover: &Leftover) -> Result<(), Error> {
+        let Found::Here(folder) = self.folder_of(leftover.name.project())? else {
+            return Ok(());
+        };
+        match unlinkat(&folder, &leftover.file, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => {
+                let shown = self.path(&leftover.name).with_file_name(&leftover.file);
+                Err(doing("cannot remove", &shown)(errno))
+            }
+        }
+    }
+
+    /// [`Folder::replace`], with something that happens while files change places.
+    fn replace_while(
+        &self,
+        name: &Name,
+        new: &[u8],
+        expected: Expected,
+        meanwhile: &mut dyn FnMut(usize),
+    ) -> Result<Outcome<Written>, Error> {
+        let folder = match self.folder_of(name.project())? {
+            Found::Here(folder) => folder,
+            Found::Refused(why) => return Ok(Outcome::Overtaken(OnDisk::Refused(why))),
+            Found::Absent if expected == Expected::Absent => self.make_folder(name.project())?,
+            Found::Absent => return Ok(Outcome::Overtaken(OnDisk::Absent)),
+        };
+        let spot = self.spot(folder, name);
+        let there = spot.look()?;
+        match &there {
+            OnDisk::Content(content) if content.bytes == new => {
+                let (stamp, former) = (content.stamp, None);
+                Ok(Outcome::Done(Written { stamp, former }))
+            }
+            there if expected.is(there) => spot.put(new, there, meanwhile),
+            _ => Ok(Outcome::Overtaken(there)),
+        }
+    }
+
+    fn spot(&self, folder: OwnedFd, name: &Name) -> Spot {
+        Spot {
+            folder,
+            file: name.file(),
+            shown: self.path(name),
+            bytes_max: self.bytes_max,
+            exchange: self.exchange,
+        }
+    }
+
+    fn folder_of(&self, project: &str) -> Result<Found<OwnedFd>, Error> {
+        let root = open_root(&self.root)?;
+        open_folder(root.as_fd(), project, &self.root.join(project))
+    }
+
+    fn make_root(&self) -> Result<(), Error> {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(FOLDER_MODE)
+            .create(&self.root)
+            .map_err(doing("cannot make the folder", &self.root))
+    }
+
+    fn make_folder(&self, project: &str) -> Result<OwnedFd, Error> {
+        let shown = self.root.join(project);
+        let root = open_root(&self.root)?;
+        match mkdirat(&root, project, Mode::from_raw_mode(FOLDER_MODE)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(doing("cannot make the folder", &shown)(errno)),
+        }
+        fsync(&root).map_err(doing("cannot sync", &self.root))?;
+        match open_folder(root.as_fd(), project, &shown)? {
+            Found::Here(folder) => Ok(folder),
+            Found::Absent => Err(doing("cannot open", &shown)(Errno::NOENT)),
+            Found::Refused(_) => Err(doing("cannot open", &shown)(Errno::NOTDIR)),
+        }
+    }
+
+    /// Visits the files of all projects' folders: open folder, project, file.
+    fn each_file(
+        &self,
+        visit: &mut dyn FnMut(&OwnedFd, &str, &str) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let root = open_root(&self.root)?;
+        for project in entries(&root, &self.root)? {
+            if !is_project(&project) {
+                continue;
+            }
+            let path = self.root.join(&project);
+            let Found::Here(folder) = open_folder(root.as_fd(), &project, &path)? else {
+                continue;
+            };
+            for file in entries(&folder, &path)? {
+                if visit(&folder, &project, &file).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names in an open folder that are text: no others are ours.
+fn entries(folder: &OwnedFd, shown: &Path) -> Result<Vec<String>, Error> {
+    let listed = Dir::read_from(folder).and_then(|entries| {
+        entries
+            .map(|entry| entry.map(|entry| text(entry.file_name())))
+            .filter_map(Result::transpose)
+            .collect()
+    });
+    listed.map_err(doing("cannot list", shown))
+}
+
+fn text(name: &CStr) -> Option<String> {
+    name.to_str().ok().map(str::to_owned)
+}
+
+/// The context file that a temporary file of ours belongs to.
+fn temporary<'a>(file: &'a str, suffix: &str) -> Option<&'a str> {
+    let (of, count) = file
+        .strip_prefix('.')?
+        .strip_suffix(suffix)?
+        .rsplit_once('.')?;
+    let ours = !count.is_empty() && count.bytes().all(|b| matches!(b, b'0'..=b'9' | b'-'));
+    ours.then_some(of)
+}

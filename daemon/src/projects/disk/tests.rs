@@ -1,0 +1,562 @@
+//! Against the real file system: what is refused, what is kept, who is overtaken.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tempfile::TempDir;
+
+use super::*;
+
+const BYTES_MAX: u64 = 1024 * 1024;
+/// Far beyond what anything here takes.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Place {
+    root: TempDir,
+    folder: Folder,
+    name: Name,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::open(root.path().join("projects"), BYTES_MAX).unwrap();
+        let name = Name::new("app-01234567", "bugs").unwrap();
+        Self { root, folder, name }
+    }
+
+    /// With a file in it.
+    fn with(text: &str) -> Self {
+        let place = Self::new();
+        place.replace(text, Expected::Absent);
+        place
+    }
+
+    /// As on a file system where files cannot change places.
+    fn without_exchange(mut self) -> Self {
+        self.folder.exchange = false;
+        self
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path(&self.name)
+    }
+
+    /// With the project's folder, and nothing in it.
+    fn empty(&self) -> PathBuf {
+        fs::create_dir_all(self.path().parent().unwrap()).unwrap();
+        self.path()
+    }
+
+    fn read(&self) -> OnDisk {
+        self.folder.read(&self.name).unwrap()
+    }
+
+    fn text(&self) -> String {
+        text_of(&self.read())
+    }
+
+    fn refused(&self) -> Refused {
+        match self.read() {
+            OnDisk::Refused(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Replaces, and this is what is expected to happen.
+    fn replace(&self, text: &str, expected: Expected) -> Written {
+        let outcome = self.folder.replace(&self.name, text.as_bytes(), expected);
+        match outcome.unwrap() {
+            Outcome::Done(written) => written,
+            Outcome::Overtaken(there) => panic!("{there:?}"),
+        }
+    }
+
+    /// Nothing but context files is left.
+    fn is_tidy(&self) -> bool {
+        let folder = self.path().parent().unwrap().to_path_buf();
+        fs::read_dir(folder).unwrap().all(|entry| {
+            !entry
+                .unwrap()
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(b".")
+        })
+    }
+}
+
+fn text_of(there: &OnDisk) -> String {
+    match there {
+        OnDisk::Content(content) => String::from_utf8(content.bytes.clone()).unwrap(),
+        OnDisk::Absent | OnDisk::Refused(_) => panic!("{there:?}"),
+    }
+}
+
+fn overtaken<T: std::fmt::Debug>(outcome: Result<Outcome<T>, Error>) -> OnDisk {
+    match outcome.unwrap() {
+        Outcome::Overtaken(there) => there,
+        Outcome::Done(done) => panic!("{done:?}"),
+    }
+}
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn written_and_read() {
+    let place = Place::new();
+    assert_eq!(place.read(), OnDisk::Absent);
+    let first = place.replace("one\n", Expected::Absent);
+    assert!(first.former.is_none());
+    assert_eq!(place.text(), "one\n");
+    let second = place.replace("two\r\n", Expected::bytes(b"one\n"));
+    assert_eq!(place.text(), "two\r\n");
+    assert_ne!(first.stamp, second.stamp);
+    assert_eq!(place.folder.stamp(&place.name).unwrap(), Some(second.stamp));
+    assert_eq!(second.former.unwrap().edited().unwrap(), None);
+    assert!(place.is_tidy());
+}
+
+/// Nothing is written where it is there already, whatever was expected.
+#[test]
+fn the_same_again_is_not_written() {
+    let place = Place::with("one");
+    let stamp = place.folder.stamp(&place.name).unwrap();
+    for expected in [
+        Expected::Absent,
+        Expected::bytes(b"other"),
+        Expected::bytes(b"one"),
+    ] {
+        let written = place.replace("one", expected);
+        assert_eq!(Some(written.stamp), stamp);
+        assert!(written.former.is_none());
+    }
+}
+
+#[test]
+fn permissions() {
+    let place = Place::with("one");
+    assert_eq!(mode(&place.path()), 0o600);
+    assert_eq!(mode(place.path().parent().unwrap()), 0o700);
+    assert_eq!(mode(&place.root.path().join("projects")), 0o700);
+    for (kept, place) in [
+        (0o640, place),
+        (0o664, Place::with("one").without_exchange()),
+    ] {
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(kept)).unwrap();
+        place.replace("two", Expected::bytes(b"one"));
+        assert_eq!(mode(&place.path()), kept);
+    }
+}
+
+#[test]
+fn links_are_refused() {
+    let place = Place::new();
+    let secret = place.root.path().join("secret");
+    fs::write(&secret, "secret").unwrap();
+    symlink(&secret, place.empty()).unwrap();
+    assert_eq!(place.refused(), Refused::Link);
+    assert_eq!(place.folder.stamp(&place.name).unwrap(), None);
+    for expected in [Expected::Absent, Expected::bytes(b"secret")] {
+        let outcome = place.folder.replace(&place.name, b"new", expected);
+        assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::Link));
+    }
+    overtaken(place.folder.remove(&place.name, Hash::of(b"secret")));
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+}
+
+#[test]
+fn a_linked_folder_is_refused() {
+    let place = Place::new();
+    let elsewhere = place.root.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("bugs.md"), "secret").unwrap();
+    symlink(&elsewhere, place.path().parent().unwrap()).unwrap();
+    assert_eq!(place.refused(), Refused::FolderIsLink);
+    let outcome = place
+        .folder
+        .replace(&place.name, b"new", Expected::bytes(b"secret"));
+    assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::FolderIsLink));
+    assert_eq!(
+        fs::read_to_string(elsewhere.join("bugs.md")).unwrap(),
+        "secret"
+    );
+    assert_eq!(place.folder.names(10).unwrap(), []);
+
+    fs::remove_file(place.path().parent().unwrap()).unwrap();
+    fs::write(place.path().parent().unwrap(), "a file").unwrap();
+    assert_eq!(place.refused(), Refused::NoFolder);
+}
+
+/// None of these blocks, whoever is or is not at the other end.
+#[test]
+fn what_is_no_file_is_refused() {
+    let place = Place::new();
+    let path = place.empty();
+    let mode = Mode::from_raw_mode(0o600);
+    let no_file = |what| {
+        assert_eq!(place.refused(), Refused::NoFile(what));
+        let outcome = place.folder.replace(&place.name, b"new", Expected::Absent);
+        assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::NoFile(what)));
+    };
+
+    mknodat(CWD, &path, FileType::Fifo, mode, 0).unwrap();
+    no_file("a named pipe");
+    fs::remove_file(&path).unwrap();
+
+    fs::create_dir(&path).unwrap();
+    no_file("a folder");
+    fs::remove_dir(&path).unwrap();
+
+    let _listener = UnixListener::bind(&path).unwrap();
+    no_file("a socket");
+    fs::remove_file(&path).unwrap();
+
+    // Only root may make one: /dev/null.
+    let null = rustix::fs::makedev(1, 3);
+    if mknodat(CWD, &path, FileType::CharacterDevice, mode, null).is_ok() {
+        no_file("a device");
+    }
+}
+
+#[test]
+fn a_long_file_is_refused() {
+    let place = Place::new();
+    let bytes = 20 * 1024 * 1024;
+    fs::write(place.empty(), vec![b'x'; bytes]).unwrap();
+    let why = Refused::TooLong {
+        bytes: bytes as u64,
+        bytes_max: BYTES_MAX,
+    };
+    assert_eq!(place.refused(), why);
+    assert!(why.to_string().contains("shorten"), "{why}");
+    let outcome = place.folder.replace(&place.name, b"new", Expected::Absent);
+    assert_eq!(overtaken(outcome), OnDisk::Refused(why));
+
+    fs::write(place.path(), vec![b'x'; BYTES_MAX as usize]).unwrap();
+    assert_eq!(place.text().len() as u64, BYTES_MAX);
+}
+
+/// Seen before anything is written.
+#[test]
+fn what_was_written_by_hand_before_is_left() {
+    for place in [Place::with("ours"), Place::with("ours").without_exchange()] {
+        fs::write(place.path(), "by hand").unwrap();
+        for expected in [Expected::bytes(b"ours"), Expected::Absent] {
+            let outcome = place.folder.replace(&place.name, b"new", expected);
+            assert_eq!(text_of(&overtaken(outcome)), "by hand");
+        }
+        let outcome = place.folder.remove(&place.name, Hash::of(b"ours"));
+        assert_eq!(text_of(&overtaken(outcome)), "by hand");
+        assert_eq!(place.text(), "by hand");
+
+        fs::remove_file(place.path()).unwrap();
+        let outcome = place
+            .folder
+            .replace(&place.name, b"new", Expected::bytes(b"ours"));
+        assert_eq!(overtaken(outcome), OnDisk::Absent);
+        assert_eq!(place.read(), OnDisk::Absent);
+        assert!(place.is_tidy());
+    }
+}
+
+/// Saves as editors do that write a new file and rename it.
+fn rename_over(path: &std::path::Path, text: &str) {
+    let beside = path.with_extension("saving");
+    fs::write(&beside, text).unwrap();
+    fs::rename(beside, path).unwrap();
+}
+
+/// Between the look and the change of places; each time it is called with the round.
+fn replace_while(place: &Place, expected: Expected, mut edit: impl FnMut(usize)) -> OnDisk {
+    let outcome = place
+        .folder
+        .replace_while(&place.name, b"new", expected, &mut edit);
+    let there = overtaken(outcome);
+    assert!(place.is_tidy());
+    there
+}
+
+#[test]
+fn what_is_written_by_hand_meanwhile_is_left() {
+    for exchange in [true, false] {
+        let make = || match exchange {
+            true => Place::with("ours"),
+            false => Place::with("ours").without_exchange(),
+        };
+        let ours = Expected::bytes(b"ours");
+
+        let place = make();
+        let there = replace_while(&place, ours, |_| rename_over(&place.path(), "by hand"));
+        assert_eq!(
+            (text_of(&there), place.text()),
+            ("by hand".into(), "by hand".into())
+        );
+
+        let place = make();
+        let there = replace_while(&place, ours, |_| {
+            fs::write(place.path(), "in place").unwrap()
+        });
+        assert_eq!(
+            (text_of(&there), place.text()),
+            ("in place".into(), "in place".into())
+        );
+
+        let place = make();
+        let there = replace_while(&place, ours, |_| fs::remove_file(place.path()).unwrap());
+        assert_eq!((there, place.read()), (OnDisk::Absent, OnDisk::Absent));
+
+        let place = make();
+        let there = replace_while(&place, ours, |_| {
+            let _ = fs::remove_file(place.path());
+            symlink("/etc/passwd", place.path()).unwrap();
+        });
+        assert_eq!(there, OnDisk::Refused(Refused::Link));
+        assert_eq!(
+            fs::read_link(place.path()).unwrap(),
+            PathBuf::from("/etc/passwd")
+        );
+
+        let place = make();
+        fs::remove_file(place.path()).unwrap();
+        let there = replace_while(&place, Expected::Absent, |_| {
+            fs::write(place.path(), "made by hand").unwrap();
+        });
+        assert_eq!(text_of(&there), "made by hand");
+    }
+}
+
+/// While the first edit is put back, the next ones come: the last one stays.
+#[test]
+fn the_last_edit_of_several_stays() {
+    let place = Place::with("ours");
+    let ours = Expected::bytes(b"ours");
+    let there = replace_while(&place, ours, |round| {
+        if round < 5 {
+            rename_over(&place.path(), &format!("edit {round}"));
+        }
+    });
+    assert_eq!(text_of(&there), "edit 4");
+    assert_eq!(place.text(), "edit 4");
+
+    let place = Place::with("ours");
+    let there = replace_while(&place, ours, |round| match round {
+        0 => rename_over(&place.path(), "edit"),
+        _ => fs::remove_file(place.path()).unwrap(),
+    });
+    assert_eq!(text_of(&there), "edit", "what was not seen yet comes back");
+    assert_eq!(place.text(), "edit");
+}
+
+/// A program that opened the file before it was replaced, and writes only then.
+#[test]
+fn a_late_writer_is_noticed() {
+    let place = Place::with("ours");
+    let mut late = fs::OpenOptions::new()
+        .append(true)
+        .open(place.path())
+        .unwrap();
+    let former = place
+        .replace("new", Expected::bytes(b"ours"))
+        .former
+        .unwrap();
+    assert_eq!(former.edited().unwrap(), None);
+    late.write_all(b" and a line").unwrap();
+    assert_eq!(
+        text_of(&former.edited().unwrap().unwrap()),
+        "ours and a line"
+    );
+    assert_eq!(place.text(), "new");
+
+    let mut late = fs::OpenOptions::new()
+        .write(true)
+        .open(place.path())
+        .unwrap();
+    let outcome = place.folder.remove(&place.name, Hash::of(b"new")).unwrap();
+    let Outcome::Done(Some(former)) = outcome else {
+        panic!("{outcome:?}")
+    };
+    late.seek(SeekFrom::Start(0)).unwrap();
+    late.write_all(b"NEW").unwrap();
+    assert_eq!(text_of(&former.edited().unwrap().unwrap()), "NEW");
+}
+
+#[test]
+fn removed() {
+    for place in [Place::with("ours"), Place::with("ours").without_exchange()] {
+        let removed = place.folder.remove(&place.name, Hash::of(b"ours"));
+        assert!(matches!(removed, Ok(Outcome::Done(Some(_)))), "{removed:?}");
+        assert_eq!(place.read(), OnDisk::Absent);
+        let again = place.folder.remove(&place.name, Hash::of(b"ours"));
+        assert!(matches!(again, Ok(Outcome::Done(None))), "{again:?}");
+        assert!(place.is_tidy());
+    }
+    let nowhere = Place::new();
+    let removed = nowhere.folder.remove(&nowhere.name, Hash::of(b""));
+    assert!(matches!(removed, Ok(Outcome::Done(None))), "{removed:?}");
+}
+
+/// A crash while writing leaves nothing; one while files change places leaves what may be
+/// somebody's, and no later file takes its name.
+#[test]
+fn after_a_crash() {
+    let place = Place::with("one");
+    let beside = |name: &str| place.path().with_file_name(name);
+    fs::write(beside(".bugs.md.1-0.new"), "torn").unwrap();
+    fs::write(beside(".bugs.md.swp"), "an editor's").unwrap();
+    fs::write(beside(".bugs.md.x.old"), "somebody's").unwrap();
+    let process = std::process::id();
+    for count in 0..200 {
+        fs::write(
+            beside(&format!(".bugs.md.{process}-{count}.old")),
+            format!("edit {count}"),
+        )
+        .unwrap();
+    }
+
+    let folder = Folder::open(place.root.path().join("projects"), BYTES_MAX).unwrap();
+    assert!(!beside(".bugs.md.1-0.new").exists());
+    place.replace("two", Expected::bytes(b"one"));
+    let leftovers = folder.leftovers().unwrap();
+    assert_eq!(leftovers.len(), 200);
+    assert!(leftovers.iter().all(|leftover| leftover.name == place.name));
+    assert!(
+        leftovers
+            .iter()
+            .any(|leftover| text_of(&leftover.content) == "edit 7")
+    );
+    for leftover in &leftovers {
+        folder.discard(leftover).unwrap();
+        folder.discard(leftover).unwrap();
+    }
+    assert!(folder.leftovers().unwrap().is_empty());
+    assert!(beside(".bugs.md.swp").exists() && beside(".bugs.md.x.old").exists());
+    assert_eq!(folder.names(10).unwrap(), std::slice::from_ref(&place.name));
+}
+
+#[test]
+fn listed() {
+    let place = Place::with("one");
+    for (project, file) in [
+        ("b", "features.md"),
+        ("b", "bugs.md"),
+        ("b", "bugs.md~"),
+        ("b", "#bugs.md#"),
+        ("b", "Notes.md"),
+        ("UPPER", "bugs.md"),
+        (".git", "bugs.md"),
+    ] {
+        let folder = place.root.path().join("projects").join(project);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(file), "").unwrap();
+    }
+    let names = |max| -> Vec<String> {
+        let names = place.folder.names(max).unwrap();
+        names.iter().map(Name::to_string).collect()
+    };
+    assert_eq!(
+        names(10),
+        ["app-01234567/bugs.md", "b/bugs.md", "b/features.md"]
+    );
+    assert_eq!(names(2).len(), 2);
+}
+
+#[test]
+fn a_place_that_cannot_be_is_said_plainly() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("file"), "").unwrap();
+    let error = Folder::open(root.path().join("file/projects"), BYTES_MAX).unwrap_err();
+    assert!(error.to_string().contains("this is no folder"), "{error}");
+
+    let place = Place::with("one");
+    fs::remove_dir_all(place.root.path().join("projects")).unwrap();
+    let error = place
+        .folder
+        .replace(&place.name, b"x", Expected::Absent)
+        .unwrap_err();
+    assert!(error.to_string().starts_with("cannot open "), "{error}");
+    assert!(!error.is_full());
+}
+
+/// The replaced file is one of its own: who holds the old one open reads on what it had.
+#[test]
+fn a_file_is_never_half_written() {
+    let place = Place::with("one");
+    let before = fs::metadata(place.path()).unwrap().ino();
+    let old = fs::File::open(place.path()).unwrap();
+    place.replace("two", Expected::bytes(b"one"));
+    assert_ne!(fs::metadata(place.path()).unwrap().ino(), before);
+    assert_eq!(std::io::read_to_string(old).unwrap(), "one");
+}
+
+/// A hand saves, and saves again only once its last text was seen by the other side, which writes
+/// all the time: a lost edit would be waited for in vain.
+fn race(place: Place, rounds: usize, save: fn(&std::path::Path, &str)) {
+    let (tell, seen) = mpsc::channel::<String>();
+    let path = place.path();
+    let mut known = place.read();
+    let hand = std::thread::spawn(move || {
+        for round in 0..rounds {
+            let text = format!("hand {round}");
+            save(&path, &text);
+            while seen.recv_timeout(LONG).expect("the edit is lost") != text {}
+        }
+    });
+    // Who has one of these open may be writing still, so they are looked at again and again; 200
+    // take far longer than a save.
+    let mut former = VecDeque::<Former>::new();
+    let saw = |there: &OnDisk| {
+        if there.hash().is_some() && text_of(there).starts_with("hand") {
+            let _ = tell.send(text_of(there));
+        }
+    };
+    for count in 0.. {
+        if hand.is_finished() {
+            break;
+        }
+        let expected = known.hash().map_or(Expected::Absent, Expected::Hash);
+        let new = format!("agent {count}");
+        known = match place
+            .folder
+            .replace(&place.name, new.as_bytes(), expected)
+            .unwrap()
+        {
+            Outcome::Done(written) => {
+                former.extend(written.former);
+                place.read()
+            }
+            Outcome::Overtaken(there) => there,
+        };
+        saw(&known);
+        for former in &former {
+            former.edited().unwrap().iter().for_each(saw);
+        }
+        if former.len() > 200 {
+            former.pop_front();
+        }
+    }
+    hand.join().unwrap();
+    assert!(place.is_tidy());
+}
+
+#[test]
+fn no_edit_is_lost_in_a_race() {
+    race(Place::with("agent"), 300, rename_over);
+    race(Place::with("agent").without_exchange(), 300, rename_over);
+}
+
+#[test]
+fn no_edit_in_place_is_lost_in_a_race() {
+    race(Place::with("agent"), 300, |path, text| {
+        fs::write(path, text).unwrap();
+    });
+}

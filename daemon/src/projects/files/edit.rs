@@ -1,0 +1,250 @@
+//! Edits by hand become events of the agent `file`, and are brought together with what an agent wrote
+//! at the same time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::command::{Instead, Subject};
+use super::super::compare::{Merge, merge};
+use super::super::disk::Name;
+use super::super::event::Change;
+use super::super::operations::content_of;
+use super::super::prepare::{Prepared, check_content, counts};
+use super::super::room::Room;
+use super::super::validate::validate;
+use super::super::view::{self, FileRow};
+use super::seen::Version;
+use crate::engine::Write;
+use crate::error::Refusal;
+use crate::log::{Actor, Hash};
+use crate::operation::{Context, blocking};
+use crate::state::State;
+
+/// Who edits by hand.
+pub const AGENT: &str = "file";
+/// How long both sides are compared.
+const MERGED_MAX: Duration = Duration::from_secs(2);
+/// Versions that are compared with what is on disk.
+const VERSIONS_MAX: usize = 100;
+
+/// What came of an edit.
+pub enum Recorded {
+    /// It is a version of this number.
+    As(u64),
+    /// Another version came meanwhile: to be looked at again.
+    Again,
+    /// It cannot be a version; why, as what follows the file's name.
+    Not(String),
+}
+
+/// The newest version with this content, not older than a number.
+pub fn version_with(
+    state: &State,
+    name: &Name,
+    hash: &Hash,
+    not_before: u64,
+) -> Result<Option<Version>, Refusal> {
+    let (mut found, mut looked_at) = (None, 0);
+    let (project, file_type) = (name.project(), name.file_type());
+    view::versions(state, project, file_type, u64::MAX, &mut |row| {
+        looked_at += 1;
+        let is_it = row.is_written() && row.written.hash.as_ref() == hash.0.as_slice();
+        if is_it {
+            found = Some(Version {
+                number: row.written.version,
+                hash: *hash,
+            });
+        }
+        let is_enough = is_it || row.written.version <= not_before || looked_at == VERSIONS_MAX;
+        Ok(if is_enough {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
+}
+
+/// Records an edit that was made from version `from`, while `newest` is the newest one.
+pub async fn record(
+    cx: &Arc<Context>,
+    name: &Name,
+    bytes: Vec<u8>,
+    newest: Option<&FileRow>,
+    from: Option<Version>,
+) -> Result<Recorded, Refusal> {
+    let limit = Room::of(cx)?.limits.content_bytes_max;
+    let Ok(content) = String::from_utf8(bytes) else {
+        return Ok(Recorded::Not(
+            "is no UTF-8 text: it is left as it is, and not taken over".to_owned(),
+        ));
+    };
+    // An empty file is an edit, too; all else that can be no text is left alone.
+    if !content.trim().is_empty()
+        && let Err(refusal) = check_content(&content, limit)
+    {
+        return Ok(Recorded::Not(format!(
+            "is left as it is, and not taken over: {}",
+            refusal.message
+        )));
+    }
+    let newest_version = newest.map_or(0, |row| row.written.version);
+    let base = from.map_or(newest_version, |from| from.number);
+    let is_beside = base != newest_version;
+    let edit = Edit {
+        name: name.clone(),
+        change: Change::Edited,
+        content: content.clone(),
+        follows: newest_version,
+        base: is_beside.then_some(base),
+        // Until both are brought together.
+        beside: is_beside.then_some(newest_version),
+    };
+    let Some(number) = write(cx, edit).await? else {
+        return Ok(Recorded::Again);
+    };
+    if let Some(newest) = newest.filter(|_| is_beside) {
+        bring_together(cx, name, content, base, newest, number).await?;
+    }
+    Ok(Recorded::As(number))
+}
+
+/// Records what was written to a file after it was replaced, while version `from` was its last.
+pub async fn record_late(
+    cx: &Arc<Context>,
+    name: &Name,
+    bytes: Vec<u8>,
+    from: Option<Version>,
+) -> Result<(), Refusal> {
+    let state = State::live(cx, None).await?;
+    let of = name.clone();
+    let newest = blocking(move || Ok(view::file(&state, of.project(), of.file_type())?)).await?;
+    record(cx, name, bytes, newest.as_ref(), from)
+        .await
+        .map(drop)
+}
+
+/// Records that somebody took the file away.
+pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> Result<(), Refusal> {
+    let prepared = Prepared::cleared(cx, Some("the file was deleted".to_owned()));
+    let subject = subject(cx, name);
+    let mut command = prepared.write(cx, subject, name.file_type(), Change::Cleared)?;
+    command.follows = Some(row.written.version);
+    send(cx, command).await.map(drop)
+}
+
+/// Joins an edit and the version made beside it, where they do not touch.
+async fn bring_together(
+    cx: &Arc<Context>,
+    name: &Name,
+    edited: String,
+    base: u64,
+    beside: &FileRow,
+    number: u64,
+) -> Result<(), Refusal> {
+    let state = State::live(cx, None).await?;
+    let (shared, of, beside) = (Arc::clone(cx), name.clone(), beside.clone());
+    let merged = blocking(move || {
+        let read = |row: Option<FileRow>| match row.filter(FileRow::is_written) {
+            Some(row) => content_of(&shared, &state, row.place()),
+            None => Ok(String::new()),
+        };
+        let base = read(view::version(&state, of.project(), of.file_type(), base)?)?;
+        let theirs = read(Some(beside))?;
+        drop(state);
+        Ok(
+            match merge(&base, &edited, &theirs, ["edited", "theirs"], MERGED_MAX) {
+                Merge::Clean(text) => Some(text).filter(|text| *text != edited),
+                Merge::Conflicts { .. } => None,
+            },
+        )
+    })
+    .await?;
+    let Some(content) = merged else {
+        return Ok(());
+    };
+    let joined = Edit {
+        name: name.clone(),
+        change: Change::Merged,
+        content,
+        follows: number,
+        base: None,
+        beside: None,
+    };
+    // When another version came meanwhile, that one says what is to be joined.
+    write(cx, joined).await.map(drop)
+}
+
+/// A version that the follower records.
+struct Edit {
+    name: Name,
+    change: Change,
+    content: String,
+    follows: u64,
+    base: Option<u64>,
+    beside: Option<u64>,
+}
+
+/// Records a version; its number, or `None` when another came meanwhile.
+async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
+    let shared = Arc::clone(cx);
+    let state = State::live(cx, None).await?;
+    let command = blocking(move || {
+        let row = view::project(&state, edit.name.project())?;
+        drop(state);
+        let room = Room::of(&shared)?;
+        let place = row.and_then(|row| room.place_of(Path::new(&row.path)));
+        let layers = room.templates(place.as_ref());
+        let template = layers.get(edit.name.file_type());
+        let flaws = template.map_or((0, 0), |found| {
+            counts(&validate(&edit.content, &found.template))
+        });
+        let prepared = Prepared::written(&shared, edit.content)?;
+        let subject = subject(&shared, &edit.name);
+        let mut command = prepared.write(&shared, subject, edit.name.file_type(), edit.change)?;
+        command.flaws = flaws;
+        command.follows = Some(edit.follows);
+        command.base = edit.base;
+        command.beside = edit.beside;
+        Ok(command)
+    })
+    .await?;
+    let follows = command.follows.unwrap_or(0);
+    Ok(send(cx, command).await?.then_some(follows + 1))
+}
+
+fn subject(cx: &Context, name: &Name) -> Subject {
+    let clock = cx.engine.clock();
+    Subject {
+        project: name.project().to_owned(),
+        known: None,
+        salts: [clock.random(), clock.random()],
+    }
+}
+
+/// Whether a command was recorded; not when another version came meanwhile.
+async fn send(
+    cx: &Arc<Context>,
+    command: super::super::command::WriteContext,
+) -> Result<bool, Refusal> {
+    let report = command.report.clone();
+    let actor = Actor {
+        agent: AGENT.to_owned(),
+        ..Actor::daemon()
+    };
+    let write = Write {
+        bytes: usize::try_from(command.bytes).unwrap_or(usize::MAX),
+        command: Box::new(command),
+        actor: Arc::new(actor),
+        key: None,
+    };
+    match cx.engine.write(write).await {
+        Ok(_) => Ok(true),
+        Err(refusal) => match report.told().take() {
+            Some(Instead::Stale(_) | Instead::Unchanged) => Ok(false),
+            None => Err(refusal),
+        },
+    }
+}

@@ -1,0 +1,204 @@
+//! Context files on disk follow the log, and what hands write there becomes events.
+//!
+//! The log is the truth. A follower writes each new version to its file once its event is committed,
+//! and only over what it believes to be there: what somebody edited meanwhile is recorded first, as a
+//! version of its own by the agent `file`, and brought together with the other where both do not touch
+//! the same lines. So neither side is lost, whoever is faster.
+
+mod desk;
+mod edit;
+mod seen;
+mod sync;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::disk::{Folder, Leftover, Name, OnDisk};
+use super::event::ContextWritten;
+use super::room::Room;
+use super::view;
+use super::watch::{Change, Times, Watch};
+use crate::error::Refusal;
+use crate::log::{Hash, Position};
+use crate::operation::{Context, blocking};
+use crate::state::State;
+use crate::store::Error;
+use sync::{Occasion, Sync};
+
+pub use desk::Desk;
+
+/// Its name in `status`.
+pub const NAME: &str = "files";
+/// Events looked at in one go.
+const EVENTS_MAX: usize = 1000;
+/// Files in all that are looked at: as many as a disk of notes may hold.
+const FILES_MAX: usize = 100_000;
+/// After a failure it tries again in so long.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Follows the log and the folder until it is dropped.
+pub async fn run(cx: Arc<Context>) {
+    loop {
+        match follow(&cx).await {
+            Ok(()) => return,
+            Err(refusal) => {
+                if let Ok(room) = Room::of(&cx) {
+                    room.desk.fail(refusal.to_string());
+                }
+                tracing::warn!(%refusal, "context files are not written or watched");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+}
+
+/// Follows as long as nothing fails.
+async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
+    let mut published = cx.engine.watch();
+    let desk = &Room::of(cx)?.desk;
+    // Nobody pays for a watch who has no context files.
+    let (mut done, files) = loop {
+        published.borrow_and_update();
+        let (position, files) = all(cx).await?;
+        if !files.is_empty() || desk.root().is_dir() {
+            break (position, files);
+        }
+        desk.reached(position);
+        if published.changed().await.is_err() {
+            return Ok(());
+        }
+    };
+    let limit = Room::of(cx)?.limits.content_bytes_max;
+    let root = desk.root().to_path_buf();
+    let folder = blocking(move || Folder::open(root, limit).map_err(no_files)).await?;
+    let mut sync = Sync::new(cx, folder);
+    sync.take_up_leftovers().await?;
+    let (sender, mut changes) = mpsc::unbounded_channel();
+    let watch = Watch::start(desk.root(), Times::default(), move |change| {
+        // Whoever does not listen any more is about to look at everything anew.
+        let _ = sender.send(change);
+    });
+    let watch = watch.map_err(|error| {
+        Refusal::new(
+            crate::error::Code::Internal,
+            format!("no thread for watching context files: {error}"),
+        )
+    })?;
+    for name in files.into_iter().chain(sync.names()?) {
+        sync.one(&name, Occasion::Start).await;
+    }
+    desk.reached(done);
+    loop {
+        desk.watched(watch.status());
+        tokio::select! {
+            changed = published.changed() => {
+                if changed.is_err() {
+                    return Ok(());
+                }
+                let tail = published.borrow_and_update().as_ref().map(|state| state.tail.position);
+                while tail.is_some_and(|tail| done < tail) {
+                    let (to, files) = written(cx, done).await?;
+                    for name in files {
+                        sync.one(&name, Occasion::Any).await;
+                    }
+                    done = to;
+                    desk.reached(done);
+                }
+            }
+            change = changes.recv() => match change {
+                Some(Change::Written(name)) => sync.one(&name, Occasion::Written).await,
+                Some(Change::Removed(name)) => sync.one(&name, Occasion::Removed).await,
+                Some(Change::Rescan) => {
+                    let (_, files) = all(cx).await?;
+                    let there = sync.names()?;
+                    let all: BTreeSet<Name> = files.into_iter().chain(there).collect();
+                    for name in all {
+                        sync.one(&name, Occasion::Any).await;
+                    }
+                }
+                None => return Err(Refusal::new(
+                    crate::error::Code::Internal,
+                    "the watch of context files ended",
+                )),
+            },
+        }
+    }
+}
+
+/// Every context file that the log knows.
+async fn all(cx: &Arc<Context>) -> Result<(Position, BTreeSet<Name>), Refusal> {
+    let state = State::live(cx, None).await?;
+    blocking(move || {
+        let mut names = BTreeSet::new();
+        for (project, _) in view::projects(&state)? {
+            for (file_type, _) in view::files(&state, &project)? {
+                names.extend(Name::new(&project, &file_type).ok());
+            }
+        }
+        Ok((state.position(), names))
+    })
+    .await
+}
+
+/// The context files that the next events wrote, and the last event looked at.
+async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSet<Name>), Refusal> {
+    let state = State::live(cx, None).await?;
+    blocking(move || {
+        let (mut to, mut names, mut looked_at) = (done, BTreeSet::new(), 0);
+        state.log().walk(Position(done.0 + 1), &mut |event, _| {
+            to = event.position();
+            looked_at += 1;
+            if event.header.kind == ContextWritten::KIND
+                && let (Some(project), Some(file_type)) = (&event.header.project, type_of(&event)?)
+            {
+                names.extend(Name::new(project, &file_type).ok());
+            }
+            Ok(if looked_at == EVENTS_MAX {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok((to, names))
+    })
+    .await
+}
+
+fn type_of(event: &crate::log::Stamped) -> Result<Option<String>, Error> {
+    Ok(match super::event::ProjectFact::of(event)? {
+        Some(super::event::ProjectFact::Written(written)) => Some(written.file_type),
+        Some(_) | None => None,
+    })
+}
+
+/// Why nothing can be done with the folder of context files.
+fn no_files(error: super::disk::Error) -> Refusal {
+    let refusal = Refusal::new(crate::error::Code::StorageUnavailable, error.to_string());
+    refusal.hint("What was recorded is safe; the files are written once that is mended.")
+}
+
+impl Sync {
+    /// The context files that are on disk.
+    fn names(&self) -> Result<Vec<Name>, Refusal> {
+        self.folder().names(FILES_MAX).map_err(no_files)
+    }
+
+    /// What a crash left in the middle of replacing a file was perhaps written by hand: it is recorded,
+    /// unless the log has it.
+    async fn take_up_leftovers(&mut self) -> Result<(), Refusal> {
+        let leftovers: Vec<Leftover> = self.folder().leftovers().map_err(no_files)?;
+        for leftover in leftovers {
+            if let OnDisk::Content(content) = &leftover.content {
+                let hash = Hash::of(&content.bytes);
+                self.record_unless_known(&leftover.name, content.bytes.clone(), hash)
+                    .await?;
+            }
+            self.folder().discard(&leftover).map_err(no_files)?;
+        }
+        Ok(())
+    }
+}

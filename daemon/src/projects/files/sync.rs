@@ -1,0 +1,342 @@
+//! One file at a time: what is on disk, what the log says, and which of them has to follow.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::super::disk::{Content, Expected, Folder, Former, Name, OnDisk, Outcome};
+use super::super::event::Change;
+use super::super::operations::content_of;
+use super::super::room::Room;
+use super::super::view::{self, FileRow};
+use super::edit;
+use super::no_files;
+use super::seen::{Seen, Version};
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::Hash;
+use crate::operation::{Context, blocking};
+use crate::state::State;
+
+/// How often one file is looked at in one go while others change it.
+const ROUNDS_MAX: u32 = 8;
+
+/// A program that had a file open before it was replaced may write to the old one for so long.
+const LATE: Duration = Duration::from_secs(5);
+
+/// Whoever wrote a file within this time may not be done, and is about to write one that is empty within
+/// the other: the watch tells when they are.
+const UNSETTLED: Duration = Duration::from_millis(100);
+const EMPTY_UNSETTLED: Duration = Duration::from_secs(1);
+
+/// Why a file is looked at, and so whether one that is not there is believed to be gone, and one that is
+/// there to be whole. An editor may be in the middle of saving; then the watch has more to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// The daemon starts: nobody tells of it again.
+    Start,
+    /// The watch says that it was written and has settled.
+    Written,
+    /// The watch says that it is gone, and has been for long enough.
+    Removed,
+    /// An event wrote it, or anything may have changed.
+    Any,
+}
+
+impl Occasion {
+    /// Whether a file that is not there is gone, if it was not there the last time, either.
+    fn is_gone(self, was_missing: bool) -> bool {
+        match self {
+            Self::Start | Self::Removed => true,
+            Self::Written | Self::Any => was_missing,
+        }
+    }
+
+    /// Whether what is there was written so recently that its writer may not be done.
+    fn is_part(self, content: &Content, now: Micros) -> bool {
+        let unsettled = match (self, content.bytes.is_empty()) {
+            (Self::Start, _) | (Self::Written, false) => return false,
+            (Self::Removed | Self::Any, false) => UNSETTLED,
+            (Self::Written | Self::Removed | Self::Any, true) => EMPTY_UNSETTLED,
+        };
+        let now = u128::from(now) * 1000;
+        let written = u128::try_from(content.stamp.mtime_nanos).unwrap_or_default();
+        // One that claims to be from the future is no part.
+        now.checked_sub(written)
+            .is_some_and(|ago| ago < unsettled.as_nanos())
+    }
+}
+
+/// Brings files and log together.
+pub struct Sync {
+    pub(super) cx: Arc<Context>,
+    folder: Arc<Folder>,
+    pub(super) seen: Seen,
+    /// Files whose absence was doubted.
+    missing: BTreeSet<Name>,
+    /// Files in whose place is what cannot be read: who takes that away deletes no content.
+    obstructed: BTreeSet<Name>,
+    /// Wait for what is written to replaced files.
+    late: JoinSet<()>,
+}
+
+/// What there is to do about a file.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Nothing: disk and log agree.
+    Agree(Option<Version>),
+    /// The file is to be what the log says.
+    Write(Box<FileRow>, Expected),
+    /// The whole folder of the project is gone, which no editor does: it is to be made anew.
+    Restore(Box<FileRow>),
+    /// The file is to go.
+    Remove(Hash),
+    /// Somebody edited it: this is what it says now.
+    Edited(Content, Hash),
+    /// Somebody took it away.
+    Deleted(Box<FileRow>),
+    /// What is there is not read.
+    Refused(String),
+}
+
+impl Sync {
+    /// Of an open folder.
+    pub fn new(cx: &Arc<Context>, folder: Folder) -> Self {
+        Self {
+            cx: Arc::clone(cx),
+            folder: Arc::new(folder),
+            seen: Seen::open(cx.folder.data.join("projects.seen")),
+            missing: BTreeSet::new(),
+            obstructed: BTreeSet::new(),
+            late: JoinSet::new(),
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Brings one file and the log together; what keeps it from that is noted.
+    pub async fn one(&mut self, name: &Name, occasion: Occasion) {
+        let done = self.rounds(name, occasion).await;
+        let fault = match done {
+            Ok(fault) => fault,
+            Err(refusal) => Some(format!(
+                "{}: {}",
+                self.folder.path(name).display(),
+                refusal.message
+            )),
+        };
+        if let Ok(room) = Room::of(&self.cx) {
+            room.desk.note(name.project(), name.file_type(), fault);
+        }
+    }
+
+    async fn rounds(&mut self, name: &Name, occasion: Occasion) -> Result<Option<String>, Refusal> {
+        for _ in 0..ROUNDS_MAX {
+            let (step, row) = self.look(name).await?;
+            let was_missing = self.missing.remove(name);
+            match step {
+                Step::Agree(version) => {
+                    self.seen.note(name, version);
+                    self.obstructed.remove(name);
+                    return Ok(None);
+                }
+                Step::Refused(why) => {
+                    self.obstructed.insert(name.clone());
+                    return Ok(Some(why));
+                }
+                Step::Write(row, expected) => self.write(name, *row, expected).await?,
+                Step::Restore(row) => {
+                    // Its other files were not deleted one by one, either.
+                    self.seen.forget(name.project());
+                    self.write(name, *row, Expected::Absent).await?;
+                }
+                Step::Remove(hash) => {
+                    let (folder, of) = (Arc::clone(&self.folder), name.clone());
+                    let removed = blocking(move || folder.remove(&of, hash).map_err(no_files));
+                    if let Outcome::Done(_) = removed.await? {
+                        self.seen.note(name, None);
+                    }
+                }
+                Step::Edited(content, _)
+                    if occasion.is_part(&content, self.cx.engine.clock().now()) =>
+                {
+                    return Ok(None);
+                }
+                Step::Edited(content, hash) => {
+                    let from = self.seen.get(name);
+                    match edit::record(&self.cx, name, content.bytes, row.as_ref(), from).await? {
+                        edit::Recorded::As(number) => {
+                            self.seen.note(name, Some(Version { number, hash }));
+                        }
+                        edit::Recorded::Again => {}
+                        edit::Recorded::Not(why) => {
+                            self.obstructed.insert(name.clone());
+                            return Ok(Some(format!("{} {why}", self.folder.path(name).display())));
+                        }
+                    }
+                }
+                Step::Deleted(_) if !occasion.is_gone(was_missing) => {
+                    self.missing.insert(name.clone());
+                    return Ok(None);
+                }
+                Step::Deleted(row) if self.obstructed.remove(name) => {
+                    self.write(name, *row, Expected::Absent).await?;
+                }
+                Step::Deleted(row) => {
+                    edit::record_deletion(&self.cx, name, &row).await?;
+                    self.seen.note(name, None);
+                }
+            }
+        }
+        Ok(Some(format!(
+            "{} changes so often that it is not followed; it is looked at again when it rests",
+            self.folder.path(name).display()
+        )))
+    }
+
+    async fn write(
+        &mut self,
+        name: &Name,
+        row: FileRow,
+        expected: Expected,
+    ) -> Result<(), Refusal> {
+        let state = State::live(&self.cx, None).await?;
+        let (cx, folder, of) = (Arc::clone(&self.cx), Arc::clone(&self.folder), name.clone());
+        let version = version_of(&row);
+        let outcome = blocking(move || {
+            let content = content_of(&cx, &state, row.place())?;
+            // A state keeps the store open, and a disk may be slow.
+            drop(state);
+            folder
+                .replace(&of, content.as_bytes(), expected)
+                .map_err(no_files)
+        })
+        .await?;
+        if let Outcome::Done(written) = outcome {
+            let before = self.seen.get(name);
+            self.seen.note(name, Some(version));
+            self.wait_for_late_writes(name, written.former, before);
+        }
+        Ok(())
+    }
+
+    /// Records what a program writes to a file that it had opened before it was replaced.
+    fn wait_for_late_writes(&mut self, name: &Name, former: Option<Former>, from: Option<Version>) {
+        while self.late.try_join_next().is_some() {}
+        let Some(former) = former else { return };
+        let (cx, name) = (Arc::clone(&self.cx), name.clone());
+        self.late.spawn(async move {
+            tokio::time::sleep(LATE).await;
+            let edited = blocking(move || former.edited().map_err(no_files)).await;
+            if let Ok(Some(OnDisk::Content(content))) = edited
+                && let Err(refusal) = edit::record_late(&cx, &name, content.bytes, from).await
+            {
+                tracing::warn!(%refusal, "an edit by hand was not recorded");
+            }
+        });
+    }
+
+    /// Looks at disk and log.
+    async fn look(&self, name: &Name) -> Result<(Step, Option<FileRow>), Refusal> {
+        let state = State::live(&self.cx, None).await?;
+        let (folder, name, seen) = (Arc::clone(&self.folder), name.clone(), self.seen.get(name));
+        blocking(move || {
+            let there = folder.read(&name).map_err(no_files)?;
+            let (project, file_type) = (name.project(), name.file_type());
+            if view::project(&state, project)?.is_none() {
+                // A folder that is nobody's.
+                return Ok((Step::Agree(None), None));
+            }
+            let row = view::file(&state, project, file_type)?;
+            let is_version = |hash: &Hash| -> Result<Option<Version>, Refusal> {
+                edit::version_with(&state, &name, hash, seen.map_or(0, |seen| seen.number))
+            };
+            let has_folder = folder
+                .path(&name)
+                .parent()
+                .is_some_and(std::path::Path::is_dir);
+            let step = step(there, row.as_ref(), seen, has_folder, &is_version)?;
+            let step = match step {
+                Step::Refused(why) => {
+                    Step::Refused(format!("{} {why}", folder.path(&name).display()))
+                }
+                step => step,
+            };
+            Ok((step, row))
+        })
+        .await
+    }
+
+    /// Records content that a crash took away, unless it is that of a version.
+    pub(super) async fn record_unless_known(
+        &mut self,
+        name: &Name,
+        bytes: Vec<u8>,
+        hash: Hash,
+    ) -> Result<(), Refusal> {
+        let state = State::live(&self.cx, None).await?;
+        let (of, from) = (name.clone(), self.seen.get(name));
+        let (known, row) = blocking(move || {
+            let known = edit::version_with(&state, &of, &hash, 0)?;
+            Ok((known, view::file(&state, of.project(), of.file_type())?))
+        })
+        .await?;
+        if known.is_none() {
+            edit::record(&self.cx, name, bytes, row.as_ref(), from).await?;
+        }
+        Ok(())
+    }
+}
+
+fn version_of(row: &FileRow) -> Version {
+    Version {
+        number: row.written.version,
+        hash: Hash(row.written.hash.into_array()),
+    }
+}
+
+/// What there is to do, from what is there, what the log says, and what was there last.
+fn step(
+    there: OnDisk,
+    row: Option<&FileRow>,
+    seen: Option<Version>,
+    has_folder: bool,
+    is_version: &dyn Fn(&Hash) -> Result<Option<Version>, Refusal>,
+) -> Result<Step, Refusal> {
+    let wanted = row.filter(|row| row.is_written());
+    Ok(match (there, wanted) {
+        (OnDisk::Refused(why), _) => Step::Refused(why.to_string()),
+        (OnDisk::Absent, None) => Step::Agree(None),
+        (OnDisk::Absent, Some(row)) => {
+            // Taken away by hand only where it was, and where nothing newer is to come.
+            let was_there = seen.is_some_and(|seen| seen.number == row.written.version);
+            let row = Box::new(row.clone());
+            match (has_folder, was_there) {
+                (false, _) => Step::Restore(row),
+                (true, true) => Step::Deleted(row),
+                (true, false) => Step::Write(row, Expected::Absent),
+            }
+        }
+        (OnDisk::Content(content), wanted) => {
+            let hash = Hash::of(&content.bytes);
+            let is_old = match seen {
+                Some(seen) if seen.hash == hash => true,
+                Some(_) | None => is_version(&hash)?.is_some(),
+            };
+            match wanted {
+                Some(row) if row.written.hash.as_ref() == hash.0.as_slice() => {
+                    Step::Agree(Some(version_of(row)))
+                }
+                Some(row) if is_old => Step::Write(Box::new(row.clone()), Expected::Hash(hash)),
+                None if is_old && row.is_some_and(|row| row.written.change == Change::Cleared) => {
+                    Step::Remove(hash)
+                }
+                Some(_) | None => Step::Edited(content, hash),
+            }
+        }
+    })
+}

@@ -1,0 +1,324 @@
+//! How to mend a text: what is worst first, step by step, with what follows.
+
+use super::template::Template;
+use super::validate::{Flaw, FlawKind, Severity, Validation};
+
+/// Flaws that are named behind the one that is mended first.
+const THEN_MAX: usize = 10;
+
+/// What to do about a text that is not valid, or could be better.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guidance {
+    /// The worst flaw.
+    pub primary_issue: String,
+    /// What to do about it, and then about the others.
+    pub step_by_step_fix: Vec<String>,
+    /// How what is to be mended looks by the template.
+    pub template_to_follow: String,
+    /// The text with the worst flaw mended, as far as it can be; of a long one, the part around it.
+    pub example_fix: String,
+    /// How to try again.
+    pub retry_instructions: String,
+}
+
+/// Guidance for the worst error, or for the first warning if there are no errors; `None` if there is
+/// nothing to mend.
+#[must_use]
+pub fn guide(validation: &Validation, template: &Template, content: &str) -> Option<Guidance> {
+    let worst = |severity: Severity| {
+        let flaws = validation.errors.iter();
+        let mut of_severity = flaws
+            .filter(move |flaw| flaw.severity == severity)
+            .collect::<Vec<&Flaw>>();
+        // Stable: of one kind, the first in the text.
+        of_severity.sort_by_key(|flaw| flaw.kind);
+        of_severity
+    };
+    let (errors, warnings) = (worst(Severity::Error), worst(Severity::Warning));
+    let is_warning = errors.is_empty();
+    let flaws = if is_warning { warnings } else { errors };
+    let (first, rest) = flaws.split_first()?;
+    let count = if is_warning {
+        validation.warning_count
+    } else {
+        validation.error_count
+    };
+    let mut steps = steps(first, template);
+    steps.extend(then(rest, count.saturating_sub(1)));
+    Some(Guidance {
+        primary_issue: first.message.clone(),
+        step_by_step_fix: steps,
+        template_to_follow: fragment(first, template),
+        example_fix: example(first, content),
+        retry_instructions: if is_warning {
+            improvement(first)
+        } else {
+            retry(first)
+        },
+    })
+}
+
+/// What to do next, in a sentence that ends with how to try again.
+#[must_use]
+pub fn next_steps(guidance: &Guidance) -> String {
+    format!(
+        "Your content has validation issues. {}",
+        guidance.retry_instructions
+    )
+}
+
+fn steps(flaw: &Flaw, template: &Template) -> Vec<String> {
+    let section = flaw.section.as_deref().unwrap_or("whole file");
+    match flaw.kind {
+        FlawKind::MissingSection => {
+            let format = template.section(section).map(|one| one.format.word());
+            vec![
+                format!(
+                    "1. Add a new section header: ## {}",
+                    section.replace('_', " ")
+                ),
+                format!(
+                    "2. Include the following content structure: {}",
+                    format.unwrap_or("freeform")
+                ),
+                "3. Fill in relevant information based on your current knowledge".to_owned(),
+                "4. Ensure the section follows the template format exactly".to_owned(),
+            ]
+        }
+        FlawKind::FormatError => vec![
+            format!("1. Review the format requirements for section: {section}"),
+            "2. Compare your content with the template example".to_owned(),
+            "3. Restructure the content to match the expected format".to_owned(),
+            "4. Verify all required elements are present".to_owned(),
+        ],
+        FlawKind::ContentQuality => vec![
+            format!("1. Expand the content in section: {section}"),
+            "2. Add more specific details and context".to_owned(),
+            "3. Ensure the content is actionable and clear".to_owned(),
+            "4. Remove any placeholder text".to_owned(),
+        ],
+        FlawKind::SchemaViolation => vec![
+            format!("1. Address the error: {}", flaw.message),
+            "2. Follow the template guidance".to_owned(),
+        ],
+    }
+}
+
+/// What comes after the worst flaw, in the order of how bad it is.
+fn then(rest: &[&Flaw], count: usize) -> Vec<String> {
+    let told = rest.iter().take(THEN_MAX);
+    let told = told.map(|flaw| format!("then: {} (line {})", flaw.message, flaw.line));
+    let mut steps: Vec<String> = told.collect();
+    let left = count.saturating_sub(steps.len());
+    if left > 0 {
+        steps.push(format!("then: {left} more of them"));
+    }
+    steps
+}
+
+fn fragment(flaw: &Flaw, template: &Template) -> String {
+    let schema = flaw
+        .section
+        .as_deref()
+        .and_then(|key| template.section(key));
+    match (flaw.kind, schema) {
+        (FlawKind::MissingSection, Some(schema)) => template.section_skeleton(schema),
+        (_, Some(schema)) if !template.holds_entries(&schema.key) => {
+            template.section_sample(schema)
+        }
+        _ => match &template.entries {
+            Some(entries) if flaw.section.is_some() => entries.sample.clone(),
+            _ => first_example(template),
+        },
+    }
+}
+
+fn first_example(template: &Template) -> String {
+    let example = template.examples.first().cloned();
+    example.unwrap_or_else(|| "Follow the template structure".to_owned())
+}
+
+fn example(flaw: &Flaw, content: &str) -> String {
+    match &flaw.edit {
+        Some(edit) => edit.shown(content),
+        None => flaw.template_example.clone(),
+    }
+}
+
+fn retry(flaw: &Flaw) -> String {
+    format!(
+        "Take your original content and {}. \n\n\
+         Make sure to:\n\
+         - Keep all existing valid content\n\
+         - Only modify the problematic section\n\
+         - Follow the exact template format shown above\n\
+         - Do not remove other sections that are working correctly\n\n\
+         Then call update_context again with your corrected content.",
+        flaw.correction_prompt
+    )
+}
+
+fn improvement(flaw: &Flaw) -> String {
+    format!(
+        "The content is valid as it is. To make it better, {}.",
+        flaw.correction_prompt
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::projects::template::Layers;
+    use crate::projects::validate::validate;
+
+    fn guided(name: &str, content: &str) -> Guidance {
+        let layers = Layers::built_in();
+        let template = &layers.get(name).unwrap().template;
+        guide(&validate(content, template), template, content).unwrap()
+    }
+
+    const FEATURE: &str = "# Features\n\n## Search\n\nStatus: active\nConfidence: high\n\
+        Last verified: 2025-01-02\nDescription: finds\nImplementation: src\nUsage: type\n";
+
+    #[test]
+    fn a_missing_section_is_worst_and_what_follows_is_listed() {
+        let layers = Layers::built_in();
+        let template = &layers.get("mental_model").unwrap().template;
+        let content = template.examples[0]
+            .replace("## Data Flow", "## Stream of Things")
+            .replace("**Confidence**: High", "**Confidence**: sure");
+        let guidance = guided("mental_model", &content);
+        assert_eq!(
+            guidance.primary_issue,
+            "Missing required section: data_flow"
+        );
+        let steps = &guidance.step_by_step_fix;
+        assert_eq!(steps[0], "1. Add a new section header: ## data flow");
+        assert_eq!(
+            steps[1],
+            "2. Include the following content structure: freeform"
+        );
+        assert_eq!(
+            steps[2],
+            "3. Fill in relevant information based on your current knowledge"
+        );
+        assert_eq!(
+            steps[3],
+            "4. Ensure the section follows the template format exactly"
+        );
+        assert!(
+            steps[4..]
+                .iter()
+                .any(|step| step.starts_with("then: System Overview: `Confidence` is \"sure\"")),
+            "{steps:?}"
+        );
+        assert!(
+            guidance
+                .template_to_follow
+                .starts_with("## Data Flow\n\n<how data comes in")
+        );
+        let (before, behind) = guidance.example_fix.split_once("\n## Data Flow\n").unwrap();
+        assert!(before.contains("## Stream of Things"));
+        assert!(behind.contains("\n## Key Decisions\n") && !before.contains("## Key Decisions"));
+    }
+
+    #[test]
+    fn the_texts_are_those_that_agents_know() {
+        let guidance = guided(
+            "mental_model",
+            "# Mental Model\n\n## System Overview\n\nx\n",
+        );
+        let prompt = "add a `## Components` section with one list item per part of the system, each with its purpose, location, dependencies, key functions, notes and the date it was last verified";
+        assert_eq!(
+            guidance.primary_issue,
+            "Missing required section: components"
+        );
+        assert_eq!(
+            guidance.retry_instructions,
+            format!(
+                "Take your original content and {prompt}. \n\nMake sure to:\n- Keep all existing valid content\n- Only modify the problematic section\n- Follow the exact template format shown above\n- Do not remove other sections that are working correctly\n\nThen call update_context again with your corrected content."
+            )
+        );
+        assert_eq!(
+            next_steps(&guidance),
+            format!(
+                "Your content has validation issues. {}",
+                guidance.retry_instructions
+            )
+        );
+    }
+
+    #[test]
+    fn each_kind_has_its_own_steps() {
+        let steps = |content: &str| guided("features", content).step_by_step_fix;
+        let format = steps("# Features\n\n## Search\n\nText.\n\n## Usage\n\nx\n");
+        assert_eq!(
+            format[0],
+            "1. Review the format requirements for section: usage"
+        );
+        assert_eq!(format[3], "4. Verify all required elements are present");
+        let quality = steps(&FEATURE.replace("finds", "TODO"));
+        assert_eq!(quality[0], "1. Expand the content in section: search");
+        assert_eq!(quality[3], "4. Remove any placeholder text");
+        let schema = steps(&FEATURE.replace("Usage: type\n", ""));
+        assert_eq!(
+            schema,
+            [
+                "1. Address the error: The feature `Search` has no `Usage`",
+                "2. Follow the template guidance"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_fix_is_made_from_the_original_and_of_a_long_one_a_part() {
+        let fix = guided("features", &FEATURE.replace("active", "done")).example_fix;
+        assert_eq!(fix, FEATURE.replace("active", "Active"));
+        let long = FEATURE
+            .replace("finds", &"finds again\n".repeat(2000))
+            .replace("type", "TODO")
+            + &FEATURE.replace("Search", "Sort").replace("active", "done")
+            + &"more\n".repeat(2000);
+        let layers = Layers::built_in();
+        let template = &layers.get("features").unwrap().template;
+        let validation = validate(&long, template);
+        let flaw = validation
+            .errors
+            .iter()
+            .find(|flaw| flaw.message.contains("done"))
+            .unwrap();
+        let shown = example(flaw, &long);
+        assert!(
+            shown.starts_with("…\n") && shown.ends_with("\n…\n"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("## Sort\n\nStatus: Active\n") && shown.len() < 2000,
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn warnings_are_for_when_there_are_no_errors() {
+        let guidance = guided(
+            "features",
+            &(FEATURE.to_owned() + "Notes: none\n\nTODO: measure it\n"),
+        );
+        assert_eq!(guidance.primary_issue, "Looks like placeholder text: TODO");
+        assert!(guidance.retry_instructions.starts_with(
+            "The content is valid as it is. To make it better, replace the placeholder"
+        ));
+        let layers = Layers::built_in();
+        let template = &layers.get("features").unwrap().template;
+        assert_eq!(guide(&validate(FEATURE, template), template, FEATURE), None);
+    }
+
+    #[test]
+    fn many_that_follow_are_counted() {
+        let content = "# Features\n\n## A\n\nx\n\n## B\n\ny\n\n## C\n\nz\n";
+        let steps = guided("features", content).step_by_step_fix;
+        assert_eq!(steps.len(), 2 + THEN_MAX + 1);
+        assert_eq!(steps.last().unwrap(), "then: 7 more of them");
+    }
+}

@@ -1,0 +1,175 @@
+//! `.lore.toml`: what a project says of itself in its root.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// The file's name.
+pub const FILE: &str = ".lore.toml";
+/// Where a project's own templates are, if its marker names no other folder.
+const TEMPLATES: &str = ".lore/templates";
+const BYTES_MAX: u64 = 64 * 1024;
+const ID_BYTES_MAX: usize = 64;
+const NAME_BYTES_MAX: usize = 256;
+/// Patterns of files that are left out, and the length of each in bytes.
+const EXCLUDES_MAX: usize = 1000;
+const PATTERN_BYTES_MAX: usize = 1024;
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Marker {
+    /// The project's id, instead of one made of its path: 1 to 64 of `a-z`, `0-9`, `_`, `-`.
+    pub id: Option<String>,
+    /// What people call it.
+    pub name: Option<String>,
+    /// A folder with templates of the project's own, from the root; absent: `.lore/templates`.
+    pub templates: Option<String>,
+    /// Files and folders that are never read, as patterns of the kind `.gitignore` has.
+    pub exclude: Vec<String>,
+}
+
+impl Marker {
+    /// The folder of the project's own templates, from its root.
+    #[must_use]
+    pub fn templates(&self) -> &str {
+        self.templates.as_deref().unwrap_or(TEMPLATES)
+    }
+
+    /// What the other says, and what this one says where that says nothing.
+    #[must_use]
+    pub fn under(self, other: &Self) -> Self {
+        Self {
+            id: other.id.clone().or(self.id),
+            name: other.name.clone().or(self.name),
+            templates: other.templates.clone().or(self.templates),
+            exclude: [other.exclude.as_slice(), &self.exclude].concat(),
+        }
+    }
+
+    /// What is wrong with it, in a sentence.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        if let Some(id) = self.id.as_deref().filter(|id| !is_id(id)) {
+            return Some(format!(
+                "`id` is {id:?}; it has 1 to {ID_BYTES_MAX} of a-z, 0-9, `_` and `-`, the first a \
+                 letter or digit"
+            ));
+        }
+        let is_name = |name: &str| {
+            !name.trim().is_empty()
+                && !name.chars().any(char::is_control)
+                && name.len() <= NAME_BYTES_MAX
+        };
+        if self.name.as_deref().is_some_and(|name| !is_name(name)) {
+            return Some(format!(
+                "`name` has 1 to {NAME_BYTES_MAX} bytes and no control characters"
+            ));
+        }
+        let leaves = |path: &str| {
+            let is_plain = |part| {
+                matches!(
+                    part,
+                    std::path::Component::Normal(_) | std::path::Component::CurDir
+                )
+            };
+            path.is_empty() || !Path::new(path).components().all(is_plain)
+        };
+        if let Some(path) = self.templates.as_deref().filter(|path| leaves(path)) {
+            return Some(format!(
+                "`templates` is {path:?}; it names a folder within the project, from its root"
+            ));
+        }
+        let is_pattern =
+            |pattern: &String| !pattern.is_empty() && pattern.len() <= PATTERN_BYTES_MAX;
+        if self.exclude.len() > EXCLUDES_MAX || !self.exclude.iter().all(is_pattern) {
+            return Some(format!(
+                "`exclude` has at most {EXCLUDES_MAX} patterns of 1 to {PATTERN_BYTES_MAX} bytes"
+            ));
+        }
+        None
+    }
+}
+
+/// Whether a text can be the id of a project.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+    text.len() <= ID_BYTES_MAX
+        && text.bytes().all(is_allowed)
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_alphanumeric())
+}
+
+/// Whether a folder has a marker.
+#[must_use]
+pub fn is_in(folder: &Path) -> bool {
+    std::fs::symlink_metadata(folder.join(FILE)).is_ok_and(|file| file.is_file())
+}
+
+/// Reads the marker of a folder; one that is not there says nothing.
+///
+/// # Errors
+/// A sentence with file and line, when it is there and cannot be used.
+pub fn read(folder: &Path) -> Result<Marker, String> {
+    let path = folder.join(FILE);
+    if !is_in(folder) {
+        return Ok(Marker::default());
+    }
+    let told = |problem: String| format!("{}: {problem}", path.display());
+    let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
+    if bytes > BYTES_MAX {
+        return Err(told(format!(
+            "it has {bytes} bytes; at most {BYTES_MAX} are read"
+        )));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+    let marker: Marker =
+        toml::from_str(&text).map_err(|error| told(error.to_string().trim().to_owned()))?;
+    match marker.problem() {
+        Some(problem) => Err(told(problem)),
+        None => Ok(marker),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Every key is read; what is unknown, leaves the project or is no id is told with its place.
+    #[test]
+    fn markers_are_read_and_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let with = |text: &str| {
+            std::fs::write(folder.path().join(FILE), text).unwrap();
+            read(folder.path())
+        };
+        assert_eq!(read(folder.path()), Ok(Marker::default()));
+        let whole = with(
+            "id = \"shop-2\"\nname = \"Shop\"\ntemplates = \"docs/lore\"\nexclude = [\"target/\"]\n",
+        );
+        let whole = whole.unwrap();
+        assert_eq!(whole.templates(), "docs/lore");
+        assert_eq!(whole.exclude, ["target/"]);
+        for (text, told) in [
+            ("id = \"\"", "`id` is \"\""),
+            ("id = \"../x\"", "../x"),
+            ("id = \"-x\"", "the first a letter"),
+            ("name = \" \"", "`name`"),
+            ("templates = \"../elsewhere\"", "within the project"),
+            ("templates = \"/etc\"", "within the project"),
+            ("exclude = [\"\"]", "`exclude`"),
+            ("nmae = \"x\"", "nmae"),
+            ("id = ", "line 1"),
+        ] {
+            let error = with(text).unwrap_err();
+            assert!(
+                error.contains(told) && error.contains(FILE),
+                "{text}: {error}"
+            );
+        }
+    }
+}

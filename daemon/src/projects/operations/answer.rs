@@ -1,0 +1,260 @@
+//! What is answered to a change of a context file, from the event that was recorded.
+
+use std::sync::Arc;
+
+use lore::protocol::projects::{ClearContextReply, UpdateContextReply, UpdateStatus};
+
+use super::writing::{Known, Writing};
+use super::{path_of, wire};
+use crate::engine::Outcome;
+use crate::error::{Code, Refusal};
+use crate::log::Stamped;
+use crate::operation::blocking;
+use crate::projects::event::{Change, ProjectFact, Written, brought};
+use crate::projects::guide::{guide, next_steps};
+use crate::projects::room::Room;
+use crate::projects::validate::{Validation, validate};
+use crate::projects::view;
+use crate::state::State;
+
+impl Writing {
+    /// The reply of an earlier call with the same key.
+    pub(super) async fn repeated(&self) -> Result<Option<UpdateContextReply>, Refusal> {
+        let earlier = self.cx.repeated(&self.caller, self.claim.as_ref()).await?;
+        match earlier {
+            Some(outcome) => self.reply(outcome, None, None).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn cleared(
+        &self,
+        event: &Stamped,
+        durable: bool,
+    ) -> Result<ClearContextReply, Refusal> {
+        let Some(ProjectFact::Written(written)) = ProjectFact::of(event)? else {
+            return Err(Refusal::new(Code::Corrupt, "the event clears no file"));
+        };
+        let mut warnings = self.found.warnings();
+        warnings.extend(self.on_disk(event).await);
+        Ok(ClearContextReply {
+            project: self.found.project.clone(),
+            file_type: written.file_type,
+            version: written.version,
+            archived_version: Some(written.version - 1).filter(|version| *version > 0),
+            cleared: true,
+            position: event.position(),
+            durable,
+            warnings,
+        })
+    }
+
+    /// The content is what is there already: nothing was recorded.
+    pub(super) async fn unchanged(
+        &self,
+        validation: Validation,
+        known: &Known,
+    ) -> Result<UpdateContextReply, Refusal> {
+        let mut reply = self.said(Told {
+            status: UpdateStatus::Success,
+            message: "The file has just this content already; nothing was written".to_owned(),
+            version: known.version(),
+            attempt: 1,
+        })?;
+        reply.validation_result = Some(wire::validation(&validation));
+        reply.position = self.cx.engine.position();
+        reply.durable = self.cx.engine.is_durable();
+        Ok(reply)
+    }
+
+    /// The reply of an event, also of one recorded by an earlier call.
+    pub(super) async fn reply(
+        &self,
+        outcome: Outcome,
+        validation: Option<Validation>,
+        known: Option<&Known>,
+    ) -> Result<UpdateContextReply, Refusal> {
+        let event = Arc::clone(&outcome.event);
+        let mut warnings = Vec::new();
+        let mut reply = match ProjectFact::of(&event)? {
+            Some(ProjectFact::Written(written)) => {
+                warnings.extend(self.replaced(&event, &written, known).await?);
+                warnings.extend(self.on_disk(&event).await);
+                let mut reply = self.said(Told {
+                    status: UpdateStatus::Success,
+                    message: "Context updated successfully".to_owned(),
+                    version: written.version,
+                    attempt: written.attempt,
+                })?;
+                reply.validation_result = self
+                    .checked(&event, validation)
+                    .await?
+                    .map(|(_, told)| wire::validation(&told));
+                reply
+            }
+            Some(ProjectFact::Drafted(drafted)) => {
+                self.not_fitting(&event, drafted.attempt, validation)
+                    .await?
+            }
+            Some(ProjectFact::Initialised(_) | ProjectFact::Worktree(_)) | None => {
+                return Err(Refusal::new(
+                    Code::Corrupt,
+                    "the event updates no context file",
+                ));
+            }
+        };
+        reply.position = event.position();
+        reply.durable = outcome.durable;
+        reply.warnings.extend(warnings);
+        Ok(reply)
+    }
+
+    /// The reply of an update that was kept as a draft.
+    async fn not_fitting(
+        &self,
+        event: &Arc<Stamped>,
+        attempt: u32,
+        validation: Option<Validation>,
+    ) -> Result<UpdateContextReply, Refusal> {
+        let most = Room::of(&self.cx)?.limits.attempts_max;
+        let is_over = u64::from(attempt) > most;
+        let mut reply = self.said(Told {
+            status: match is_over {
+                true => UpdateStatus::MaxAttemptsReached,
+                false => UpdateStatus::CorrectionNeeded,
+            },
+            message: match is_over {
+                true => format!(
+                    "Content did not fit in {attempt} attempts; nothing was written, and it is kept as \
+                     a draft"
+                ),
+                false => "Content needs correction".to_owned(),
+            },
+            version: 0,
+            attempt,
+        })?;
+        reply.success = false;
+        reply.version = None;
+        let Some((content, validation)) = self.checked(event, validation).await? else {
+            return Ok(reply);
+        };
+        let told = wire::validation(&validation);
+        reply.validation_errors.clone_from(&told.errors);
+        reply.validation_result = Some(told);
+        let layers_of = self.found.clone();
+        let (cx, file_type) = (Arc::clone(&self.cx), self.file_type.clone());
+        let guidance = blocking(move || {
+            let layers = Room::of(&cx)?.templates(layers_of.place.as_ref());
+            let template = layers.get(&file_type);
+            Ok(template.and_then(|found| guide(&validation, &found.template, &content)))
+        })
+        .await?;
+        match guidance {
+            Some(guidance) if !is_over => {
+                reply.next_steps = Some(next_steps(&guidance));
+                reply.correction_guidance = Some(wire::guidance(guidance));
+            }
+            Some(_) | None => {
+                reply.next_steps = Some(format!(
+                    "Read the draft with get_context (\"draft\": true) and the form with get_template, \
+                     mend every error listed here, and call update_context again; or leave it to a \
+                     person: the draft is kept. Attempts are counted anew after {} minutes.",
+                    Room::of(&self.cx)?.limits.attempts_kept_ms / 60_000
+                ));
+            }
+        }
+        Ok(reply)
+    }
+
+    /// The content of an event with its validation, as far as there still is a template.
+    async fn checked(
+        &self,
+        event: &Arc<Stamped>,
+        validation: Option<Validation>,
+    ) -> Result<Option<(String, Validation)>, Refusal> {
+        let (cx, event) = (Arc::clone(&self.cx), Arc::clone(event));
+        let (found, file_type) = (self.found.clone(), self.file_type.clone());
+        blocking(move || {
+            let Some(content) = brought(&event)?.0 else {
+                return Ok(None);
+            };
+            let content = content.read(&cx.blobs)?;
+            let validation = match validation {
+                Some(validation) => Some(validation),
+                None => {
+                    let layers = Room::of(&cx)?.templates(found.place.as_ref());
+                    let template = layers.get(&file_type);
+                    template.map(|found| validate(&content, &found.template))
+                }
+            };
+            Ok(validation.map(|validation| (content, validation)))
+        })
+        .await
+    }
+
+    /// What the reply to every update says.
+    fn said(&self, told: Told) -> Result<UpdateContextReply, Refusal> {
+        Ok(UpdateContextReply {
+            success: true,
+            status: told.status,
+            message: told.message,
+            project: self.found.project.clone(),
+            file_type: self.file_type.clone(),
+            version: Some(told.version),
+            attempt_count: u64::from(told.attempt),
+            validation_result: None,
+            validation_errors: Vec::new(),
+            correction_guidance: None,
+            next_steps: None,
+            path: path_of(Room::of(&self.cx)?, &self.found.project, &self.file_type),
+            position: self.cx.engine.position(),
+            durable: self.cx.engine.is_durable(),
+            warnings: self.found.warnings(),
+        })
+    }
+
+    /// What the caller should know who named no version and replaced what another wrote, perhaps only
+    /// after this call had looked at it.
+    pub(super) async fn replaced(
+        &self,
+        event: &Stamped,
+        written: &Written,
+        known: Option<&Known>,
+    ) -> Result<Option<String>, Refusal> {
+        if self.expected.is_some() || written.change != Change::Updated {
+            return Ok(None);
+        }
+        let before = written.version - 1;
+        let row = match known.filter(|known| known.version() == before) {
+            Some(known) => known.newest.clone(),
+            None => {
+                let state = State::live(&self.cx, Some(event.position())).await?;
+                let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
+                blocking(move || Ok(view::version(&state, &project, &file_type, before)?)).await?
+            }
+        };
+        let by_other = row.filter(|row| row.is_written() && row.agent != self.caller.actor.agent);
+        Ok(by_other.map(|row| {
+            format!(
+                "this replaced version {before} by `{}`; name `expected_version` to be told instead when \
+                 another was faster",
+                row.agent
+            )
+        }))
+    }
+
+    /// Waits until the file on disk is as the event says; why it is not.
+    async fn on_disk(&self, event: &Stamped) -> Option<String> {
+        let room = Room::of(&self.cx).ok()?;
+        room.desk.reaches(event.position()).await;
+        room.desk.fault(&self.found.project, &self.file_type)
+    }
+}
+
+/// What came of an update.
+struct Told {
+    status: UpdateStatus,
+    message: String,
+    version: u64,
+    attempt: u32,
+}

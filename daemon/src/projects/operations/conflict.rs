@@ -1,0 +1,119 @@
+//! What is told who changed a version that is not the newest any more: both sides, what both changed,
+//! and the two together where they do not touch.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::content_of;
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::operation::Context;
+use crate::projects::changes::{both_changed, changed_sections};
+use crate::projects::compare::{Merge, merge};
+use crate::projects::view::{self, FileRow};
+use crate::state::State;
+
+/// A side that is longer is told by its version alone.
+const SIDE_BYTES_MAX: usize = 128 * 1024;
+/// How long both sides are compared.
+const MERGED_MAX: Duration = Duration::from_secs(2);
+
+/// Who changed what.
+pub struct Sides {
+    /// The project.
+    pub project: String,
+    /// The file.
+    pub file_type: String,
+    /// The version that the caller's change was made from.
+    pub expected: u64,
+    /// The newest version.
+    pub newest: Option<FileRow>,
+    /// The caller's content, when it is a whole one.
+    pub yours: Option<String>,
+}
+
+/// The refusal, with base, theirs and yours.
+///
+/// # Errors
+/// When the versions cannot be read.
+pub fn refusal(cx: &Context, state: &State, sides: Sides) -> Result<Refusal, Refusal> {
+    let read = |row: Option<&FileRow>| match row.filter(|row| row.is_written()) {
+        Some(row) => content_of(cx, state, row.place()),
+        None => Ok(String::new()),
+    };
+    let base = view::version(state, &sides.project, &sides.file_type, sides.expected)?;
+    let base = read(base.as_ref())?;
+    let theirs = read(sides.newest.as_ref())?;
+    let (newest, by, at) = match &sides.newest {
+        Some(row) => (row.written.version, row.agent.as_str(), format_time(row.at)),
+        None => (0, "", String::new()),
+    };
+    let mut details = json!({
+        "file_type": sides.file_type,
+        "project": sides.project,
+        "base": side(sides.expected, &base),
+        "theirs": side(newest, &theirs),
+        "changed_by_theirs": changed_sections(&base, &theirs),
+    });
+    let Value::Object(told) = &mut details else {
+        return Err(Refusal::new(Code::Internal, "the details are no object"));
+    };
+    if let Some(object) = told.get_mut("theirs").and_then(Value::as_object_mut) {
+        object.insert("agent".to_owned(), by.into());
+        object.insert("updated_at".to_owned(), at.into());
+    }
+    let mut both = Vec::new();
+    if let Some(yours) = &sides.yours {
+        both = both_changed(&base, &theirs, yours);
+        told.insert("yours".to_owned(), side(sides.expected, yours));
+        told.insert(
+            "changed_by_yours".to_owned(),
+            changed_sections(&base, yours).into(),
+        );
+        told.insert("changed_by_both".to_owned(), both.clone().into());
+        if let Merge::Clean(merged) = merge(&base, yours, &theirs, ["yours", "theirs"], MERGED_MAX)
+            && merged.len() <= SIDE_BYTES_MAX
+        {
+            told.insert("merged".to_owned(), merged.into());
+        }
+    }
+    let is_merged = told.contains_key("merged");
+    let sections = match (&sides.yours, both.as_slice()) {
+        // An entry and an emptied file change no section of their own.
+        (None, _) => match changed_sections(&base, &theirs).as_slice() {
+            [] => "no section".to_owned(),
+            theirs => theirs.join(", "),
+        },
+        (Some(_), []) => "none of the sections that you changed".to_owned(),
+        (Some(_), both) => format!("as you did, {}", both.join(", ")),
+    };
+    let by = match by {
+        "" => String::new(),
+        by => format!(", by `{by}`"),
+    };
+    Ok(Refusal::new(
+        Code::Conflict,
+        format!(
+            "`{}` is at version {newest}{by}; you changed version {}. They changed {sections}",
+            sides.file_type, sides.expected
+        ),
+    )
+    .hint(match is_merged {
+        true => format!(
+            "`details.merged` has both changes: check it, and call again with it and \
+             `expected_version` {newest}."
+        ),
+        false => format!(
+            "Bring your changes into `details.theirs`, and call again with `expected_version` {newest}."
+        ),
+    })
+    .details(details))
+}
+
+fn side(version: u64, content: &str) -> Value {
+    match content.len() {
+        0..=SIDE_BYTES_MAX => json!({"version": version, "content": content}),
+        bytes => json!({"version": version, "bytes": bytes}),
+    }
+}

@@ -1,0 +1,139 @@
+//! `init_project`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lore::protocol::projects::{InitProjectArgs, InitProjectReply};
+
+use super::{directory, known};
+use crate::engine::KeyClaim;
+use crate::error::Refusal;
+use crate::log::Stamped;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::projects::command::{Initialise, Instead, Report, Subject};
+use crate::projects::place::Place;
+use crate::projects::room::Room;
+use crate::projects::view;
+use crate::state::State;
+
+const NAME_BYTES_MAX: usize = 256;
+
+/// `init_project`.
+pub struct InitProject;
+
+impl Op for InitProject {
+    type Args = InitProjectArgs;
+    type Reply = InitProjectReply;
+    const NAME: &'static str = "init_project";
+    const TITLE: &'static str = "Make a directory a project";
+    const SENTENCE: &'static str = "Makes a directory a project with context files of its own. All \
+        worktrees of a repository are one project; directories of the same name are several.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: InitProjectArgs,
+    ) -> Result<InitProjectReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        if let Some(name) = &args.name {
+            check_name(name)?;
+        }
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let place = place(&cx, &caller, args.path).await?;
+        initialise(&cx, &caller, place, args.name, claim).await
+    }
+}
+
+async fn place(cx: &Arc<Context>, caller: &Caller, path: String) -> Result<Place, Refusal> {
+    let path = directory(&path)?;
+    let path = match (path.is_absolute(), &caller.dir) {
+        (true, _) => path,
+        (false, Some(dir)) => dir.join(path),
+        (false, None) => {
+            return Err(Refusal::invalid(format!(
+                "`path` is {path:?}, and this caller has no working directory that it could start from"
+            ))
+            .hint("Give an absolute path."));
+        }
+    };
+    let cx = Arc::clone(cx);
+    blocking(move || {
+        Room::of(&cx)?.place_of(&path).ok_or_else(|| {
+            Refusal::invalid(format!("there is no directory {path:?}"))
+                .hint("Give the path of a directory that exists and can be read.")
+        })
+    })
+    .await
+}
+
+async fn initialise(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    place: Place,
+    name: Option<String>,
+    claim: Option<KeyClaim>,
+) -> Result<InitProjectReply, Refusal> {
+    let clock = cx.engine.clock();
+    let known = known(&place, name);
+    let (name, report) = (known.initialised.name.clone(), Report::default());
+    let command = Initialise {
+        subject: Subject {
+            project: place.project.clone(),
+            known: Some(known),
+            salts: [clock.random(), clock.random()],
+        },
+        report: report.clone(),
+    };
+    let outcome = cx.write(caller, claim, 0, command).await;
+    let (position, durable, created) = match outcome {
+        Ok(outcome) => {
+            let created = is_first(cx, &place.project, &outcome.event).await?;
+            (outcome.event.position(), outcome.durable, created)
+        }
+        Err(refusal) => match report.told().take() {
+            Some(Instead::Unchanged) => (cx.engine.position(), cx.engine.is_durable(), false),
+            Some(Instead::Stale(_)) | None => return Err(refusal),
+        },
+    };
+    let fault = place.marker_fault;
+    Ok(InitProjectReply {
+        context_path: shown(&Room::of(cx)?.folder_of(&place.project)),
+        project: place.project,
+        name,
+        path: shown(&place.path),
+        created,
+        worktree: shown(&place.root),
+        branch: place.branch,
+        position,
+        durable,
+        warnings: fault
+            .map(|fault| format!("the project's marker is not in force: {fault}"))
+            .into_iter()
+            .collect(),
+    })
+}
+
+/// Whether a project became known with this event, by this call or by the one that it repeats.
+async fn is_first(cx: &Arc<Context>, project: &str, event: &Stamped) -> Result<bool, Refusal> {
+    let state = State::live(cx, Some(event.position())).await?;
+    let project = project.to_owned();
+    let row = blocking(move || Ok(view::project(&state, &project)?)).await?;
+    Ok(row.is_some_and(|row| row.created_at == event.header.happened_at()))
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let is_name = !name.trim().is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && !name.chars().any(char::is_control);
+    if is_name {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!(
+        "`name` has 1 to {NAME_BYTES_MAX} bytes and no control characters"
+    )))
+}

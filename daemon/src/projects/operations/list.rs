@@ -1,0 +1,118 @@
+//! `list_projects`.
+
+use std::cmp::Reverse;
+use std::path::Path;
+use std::sync::Arc;
+
+use lore::protocol::projects::{ListProjectsArgs, ListProjectsReply, Project, Worktree};
+
+use super::types_of;
+use crate::clock::format_time;
+use crate::error::Refusal;
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::projects::room::Room;
+use crate::projects::view::{self, ProjectRow};
+use crate::state::State;
+
+const LIMIT: u64 = 100;
+const LIMIT_MAX: u64 = 500;
+
+/// `list_projects`.
+pub struct ListProjects;
+
+impl Op for ListProjects {
+    type Args = ListProjectsArgs;
+    type Reply = ListProjectsReply;
+    const NAME: &'static str = "list_projects";
+    const TITLE: &'static str = "List projects";
+    const SENTENCE: &'static str = "Lists the projects that have context files or were made known, the \
+        one changed last first, with their directories, worktrees and branches.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListProjectsArgs,
+    ) -> Result<ListProjectsReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let limit = args.limit.unwrap_or(LIMIT);
+        if !(1..=LIMIT_MAX).contains(&limit) {
+            return Err(Refusal::invalid(format!(
+                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} projects"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || page(&cx, &caller, &state, args.next.as_deref(), limit as usize)).await
+    }
+}
+
+fn page(
+    cx: &Context,
+    caller: &Caller,
+    state: &State,
+    next: Option<&str>,
+    limit: usize,
+) -> Result<ListProjectsReply, Refusal> {
+    let mut all = view::projects(state)?;
+    all.sort_by(|(a, one), (b, other)| {
+        (Reverse(one.updated_at), a).cmp(&(Reverse(other.updated_at), b))
+    });
+    let store = cx.engine.store_id();
+    let from = match next {
+        None => 0,
+        Some(next) => {
+            let cursor = Cursor::read(next, "next", List::Projects, store, state.position())?;
+            let is_last = |(project, _): &(String, ProjectRow)| project.as_bytes() == cursor.key;
+            all.iter().position(is_last).map_or(all.len(), |at| at + 1)
+        }
+    };
+    let is_more = all.len() > from + limit;
+    let page: Vec<(String, ProjectRow)> = all.into_iter().skip(from).take(limit).collect();
+    let next = page.last().filter(|_| is_more).map(|(project, _)| {
+        Cursor::behind_row(project.as_bytes(), state.position()).text(List::Projects, store)
+    });
+    let told = page
+        .into_iter()
+        .map(|(id, row)| project(cx, state, id, row));
+    Ok(ListProjectsReply {
+        projects: told.collect::<Result<_, _>>()?,
+        current: caller.project.clone(),
+        next,
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+        warnings: Vec::new(),
+    })
+}
+
+fn project(cx: &Context, state: &State, id: String, row: ProjectRow) -> Result<Project, Refusal> {
+    let room = Room::of(cx)?;
+    let place = room
+        .place_of(Path::new(&row.path))
+        .filter(|place| place.project == id);
+    let files = view::files(state, &id)?.into_iter();
+    let worktrees = view::worktrees(state, &id)?.into_iter();
+    Ok(Project {
+        context_path: room.folder_of(&id).to_string_lossy().into_owned(),
+        contexts: files
+            .filter(|(_, row)| row.is_written())
+            .map(|(file_type, _)| file_type)
+            .collect(),
+        templates: types_of(&room.templates(place.as_ref()))
+            .into_iter()
+            .collect(),
+        worktrees: worktrees
+            .map(|(path, row)| Worktree {
+                path,
+                branch: row.branch,
+                noted_at: format_time(row.noted_at),
+            })
+            .collect(),
+        name: row.name,
+        path: row.path,
+        created_at: format_time(row.created_at),
+        updated_at: format_time(row.updated_at),
+        project: id,
+    })
+}

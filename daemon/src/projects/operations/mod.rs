@@ -1,0 +1,325 @@
+//! The project lines of the operation table.
+
+mod answer;
+mod conflict;
+mod contexts;
+mod history;
+mod init;
+mod list;
+mod templates;
+mod update;
+mod wire;
+mod writing;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lore::protocol::projects::Change as WireChange;
+
+use super::command::{Known, Subject};
+use super::event::{Change, ProjectInitialised, WorktreeNoted, brought};
+use super::marker::is_id;
+use super::place::Place;
+use super::room::Room;
+use super::template::Layers;
+use super::view::{self, FileRow, ProjectRow};
+use crate::error::{Code, Refusal};
+use crate::log::{Position, RecordKey};
+use crate::operation::{Caller, Context, Operation, blocking};
+use crate::state::State;
+use crate::store::Rows;
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<contexts::GetContext>(),
+    Operation::of::<update::UpdateContext>(),
+    Operation::of::<update::AppendContext>(),
+    Operation::of::<update::ClearContext>(),
+    Operation::of::<history::ContextHistory>(),
+    Operation::of::<history::DiffContext>(),
+    Operation::of::<contexts::ListContexts>(),
+    Operation::of::<templates::GetTemplate>(),
+    Operation::of::<templates::ListTemplates>(),
+    Operation::of::<init::InitProject>(),
+    Operation::of::<list::ListProjects>(),
+];
+
+/// What stands for the project of the caller's working directory.
+const CURRENT: &str = "current";
+/// Projects that a refusal names.
+const NAMED_MAX: usize = 10;
+/// How alike a name is to what was written, in thousandths, to be offered instead.
+const NEAR_MIN: u32 = 750;
+/// The longest path, in bytes.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// The project that a call is about.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// Its id.
+    pub project: String,
+    /// Where it is, as far as that is still there.
+    pub place: Option<Place>,
+    /// Whether the caller is in it or named a directory of it: then its worktree is noted.
+    pub is_at: bool,
+}
+
+impl Found {
+    /// The project that `project_id` means: an id, an absolute path, or `current`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when it is none of these, `PROJECT_NOT_FOUND` when there is no such project,
+    /// naming those that there are.
+    pub async fn of(
+        cx: &Arc<Context>,
+        caller: &Caller,
+        state: &Arc<State>,
+        project_id: &str,
+    ) -> Result<Self, Refusal> {
+        let (cx, state, caller) = (Arc::clone(cx), Arc::clone(state), caller.clone());
+        let id = project_id.to_owned();
+        blocking(move || Self::find(Room::of(&cx)?, &*state, &caller, &id)).await
+    }
+
+    fn find(room: &Room, rows: &dyn Rows, caller: &Caller, id: &str) -> Result<Self, Refusal> {
+        let place_of = |dir: &Path| room.place_of(dir);
+        if id == CURRENT {
+            let place = caller.dir.as_deref().and_then(place_of);
+            return place.map(Self::at).ok_or_else(|| {
+                not_found(
+                    rows,
+                    "",
+                    "`current` is the project of the caller's working directory, and this caller has \
+                     none",
+                )
+            });
+        }
+        if Path::new(id).is_absolute() {
+            return place_of(&directory(id)?)
+                .map(Self::at)
+                .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
+        }
+        if !is_id(id) {
+            return Err(not_an_id(id));
+        }
+        if caller.project.as_deref() == Some(id)
+            && let Some(place) = caller.dir.as_deref().and_then(place_of)
+            && place.project == id
+        {
+            return Ok(Self::at(place));
+        }
+        let Some(row) = view::project(rows, id)? else {
+            return Err(not_found(rows, id, &format!("there is no project `{id}`")));
+        };
+        let place = place_of(Path::new(&row.path)).filter(|place| place.project == id);
+        Ok(Self {
+            project: id.to_owned(),
+            place,
+            is_at: false,
+        })
+    }
+
+    fn at(place: Place) -> Self {
+        Self {
+            project: place.project.clone(),
+            place: Some(place),
+            is_at: true,
+        }
+    }
+
+    /// What commands about it need.
+    pub fn subject(&self, cx: &Context) -> Subject {
+        let place = self.place.as_ref().filter(|_| self.is_at);
+        let clock = cx.engine.clock();
+        Subject {
+            project: self.project.clone(),
+            known: place.map(|place| known(place, None)),
+            salts: [clock.random(), clock.random()],
+        }
+    }
+
+    /// What the caller should know of the project's own settings.
+    pub fn warnings(&self) -> Vec<String> {
+        let fault = self
+            .place
+            .as_ref()
+            .and_then(|place| place.marker_fault.clone());
+        fault
+            .map(|fault| format!("the project's marker is not in force: {fault}"))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// What is noted of a place, under a name of the caller's choice.
+pub(super) fn known(place: &Place, name: Option<String>) -> Known {
+    Known {
+        initialised: ProjectInitialised {
+            name: name.unwrap_or_else(|| place.name.clone()),
+            path: place.path.to_string_lossy().into_owned(),
+        },
+        worktree: WorktreeNoted {
+            path: place.root.to_string_lossy().into_owned(),
+            branch: place.branch.clone(),
+        },
+    }
+}
+
+/// The directory that a path means: itself, or the one that the file is in.
+fn directory(path: &str) -> Result<PathBuf, Refusal> {
+    if path.len() > PATH_BYTES_MAX || path.contains('\0') {
+        return Err(Refusal::invalid(format!(
+            "a path has at most {PATH_BYTES_MAX} bytes and no zero byte"
+        )));
+    }
+    let path = PathBuf::from(path);
+    let parent = path.parent().map(Path::to_path_buf);
+    Ok(match parent {
+        Some(parent) if path.is_file() => parent,
+        Some(_) | None => path,
+    })
+}
+
+fn not_an_id(id: &str) -> Refusal {
+    let shown: String = id.chars().take(80).collect();
+    Refusal::invalid(format!(
+        "`project_id` is {shown:?}; it is an id of 1 to 64 of a-z, 0-9, `_` and `-`, an absolute path, \
+         or `current`"
+    ))
+    .hint("`list_projects` lists the ids there are.")
+}
+
+/// No such project; those that there are, the most alike first.
+fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
+    let mut all: Vec<(String, ProjectRow)> = view::projects(rows).unwrap_or_default();
+    all.sort_by_key(|(project, row)| {
+        let is_alike = !id.is_empty() && (project.contains(id) || id.contains(&*row.name));
+        (!is_alike, std::cmp::Reverse(row.updated_at))
+    });
+    let count = all.len();
+    let names: Vec<String> = all
+        .iter()
+        .take(NAMED_MAX)
+        .map(|(project, row)| format!("`{project}` ({})", row.path))
+        .collect();
+    let refusal = Refusal::new(Code::ProjectNotFound, sentence);
+    let ids: Vec<&str> = all.iter().take(NAMED_MAX).map(|(id, _)| &**id).collect();
+    let details = serde_json::json!({"projects": ids, "total": count});
+    match names.as_slice() {
+        [] => refusal
+            .hint("There is none yet: `init_project` makes a directory one.")
+            .details(details),
+        names => {
+            let more = match count - names.len() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            refusal
+                .hint(format!(
+                    "There are {}{more}; `init_project` makes a directory one.",
+                    names.join(", ")
+                ))
+                .details(details)
+        }
+    }
+}
+
+/// Refuses what cannot be the type of a context file, or is none here; those that there are.
+pub(super) fn check_file_type(file_type: &str, known: &BTreeSet<String>) -> Result<(), Refusal> {
+    if known.contains(file_type) {
+        return Ok(());
+    }
+    let shown: String = file_type.chars().take(80).collect();
+    let near = |one: &&String| (strsim::jaro_winkler(&shown, one) * 1000.0) as u32;
+    let nearest = known
+        .iter()
+        .max_by_key(near)
+        .filter(|one| near(one) > NEAR_MIN);
+    let all: Vec<String> = known.iter().map(|one| format!("`{one}`")).collect();
+    let hint = match nearest {
+        Some(nearest) => format!("Did you mean `{nearest}`? There are {}.", all.join(", ")),
+        None => format!("There are {}.", all.join(", ")),
+    };
+    Err(
+        Refusal::invalid(format!("`file_type` is {shown:?}, which has no template")).hint(format!(
+            "{hint} A new type begins with a template of its own: `{}`.",
+            "<config>/templates/<file_type>.toml"
+        )),
+    )
+}
+
+/// The file types that templates in force are for.
+pub(super) fn types_of(layers: &Layers) -> BTreeSet<String> {
+    layers
+        .all()
+        .map(|found| found.template.name.clone())
+        .collect()
+}
+
+/// The file types that a project has templates or files of.
+pub(super) fn types_known(
+    cx: &Context,
+    rows: &dyn Rows,
+    found: &Found,
+) -> Result<BTreeSet<String>, Refusal> {
+    let layers = Room::of(cx)?.templates(found.place.as_ref());
+    let mut types = types_of(&layers);
+    let written = view::files(rows, &found.project)?;
+    types.extend(written.into_iter().map(|(file_type, _)| file_type));
+    Ok(types)
+}
+
+/// The content of a version; empty when it was cleared.
+pub(super) fn content_of(
+    cx: &Context,
+    state: &State,
+    place: (RecordKey, Position),
+) -> Result<String, Refusal> {
+    let (record, position) = place;
+    let event = state.log().event(record, position)?;
+    match brought(&event)?.0 {
+        Some(text) => Ok(text.read(&cx.blobs)?),
+        None => Ok(String::new()),
+    }
+}
+
+/// The newest version at a moment: one whose event is not after it.
+pub(super) fn version_at(
+    rows: &dyn Rows,
+    project: &str,
+    file_type: &str,
+    is_then: impl Fn(&FileRow) -> bool,
+) -> Result<Option<FileRow>, Refusal> {
+    let mut found = None;
+    view::versions(rows, project, file_type, u64::MAX, &mut |row| {
+        Ok(if is_then(&row) {
+            found = Some(row);
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
+}
+
+/// How a version came about, as it goes over the wire.
+pub(super) fn change(change: Change) -> WireChange {
+    match change {
+        Change::Updated => WireChange::Updated,
+        Change::Appended => WireChange::Appended,
+        Change::Edited => WireChange::Edited,
+        Change::Merged => WireChange::Merged,
+        Change::Cleared => WireChange::Cleared,
+    }
+}
+
+/// The file of a project, as people see it.
+pub(super) fn path_of(room: &Room, project: &str, file_type: &str) -> String {
+    let file = format!("{file_type}.md");
+    room.folder_of(project)
+        .join(file)
+        .to_string_lossy()
+        .into_owned()
+}

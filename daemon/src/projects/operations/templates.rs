@@ -1,0 +1,158 @@
+//! `get_template` and `list_templates`.
+
+use std::sync::Arc;
+
+use lore::protocol::projects::{
+    BrokenTemplate, GetTemplateArgs, GetTemplateReply, ListTemplatesArgs, ListTemplatesReply,
+    TemplateLine, TemplateOrigin,
+};
+
+use super::{Found, check_file_type, types_of};
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::projects::room::Room;
+use crate::projects::template::{InForce, Layer, Layers};
+use crate::state::State;
+
+/// `get_template`.
+pub struct GetTemplate;
+
+impl Op for GetTemplate {
+    type Args = GetTemplateArgs;
+    type Reply = GetTemplateReply;
+    const NAME: &'static str = "get_template";
+    const TITLE: &'static str = "Get a template";
+    const SENTENCE: &'static str = "Says what a context file of a type is to look like: its sections, \
+        entries and rules, and a whole example that fits.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: GetTemplateArgs,
+    ) -> Result<GetTemplateReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
+        check_file_type(&args.file_type, &types_of(&asked.layers))?;
+        let Some(found) = asked.layers.get(&args.file_type) else {
+            return Err(Refusal::invalid("the template went meanwhile"));
+        };
+        let template = &found.template;
+        Ok(GetTemplateReply {
+            file_type: template.name.clone(),
+            title: template.title.clone(),
+            description: template.description.clone(),
+            origin: origin(found.layer),
+            path: path(found),
+            template: template.source().to_owned(),
+            example: template.examples.first().cloned().unwrap_or_default(),
+            required_sections: template.required_sections().map(str::to_owned).collect(),
+            schema: template.schema(),
+            project: asked.project,
+            position: cx.engine.position(),
+            durable: cx.engine.is_durable(),
+            warnings: asked.warnings,
+        })
+    }
+}
+
+/// `list_templates`.
+pub struct ListTemplates;
+
+impl Op for ListTemplates {
+    type Args = ListTemplatesArgs;
+    type Reply = ListTemplatesReply;
+    const NAME: &'static str = "list_templates";
+    const TITLE: &'static str = "List templates";
+    const SENTENCE: &'static str = "Lists the types of context files there are, where their templates \
+        come from, and template files that cannot be used, with line and reason.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListTemplatesArgs,
+    ) -> Result<ListTemplatesReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
+        let lines = asked.layers.all().map(|found| TemplateLine {
+            file_type: found.template.name.clone(),
+            title: found.template.title.clone(),
+            description: found.template.description.clone(),
+            origin: origin(found.layer),
+            path: path(found),
+            required_sections: found
+                .template
+                .required_sections()
+                .map(str::to_owned)
+                .collect(),
+        });
+        let broken = asked.layers.broken().iter().map(|broken| BrokenTemplate {
+            path: broken.file.clone(),
+            line: u64::from(broken.line),
+            reason: broken.reason.to_string(),
+        });
+        Ok(ListTemplatesReply {
+            templates: lines.collect(),
+            broken: broken.collect(),
+            project: asked.project,
+            position: cx.engine.position(),
+            durable: cx.engine.is_durable(),
+            warnings: asked.warnings,
+        })
+    }
+}
+
+/// For which project is asked, and what is in force there.
+struct Asked {
+    project: Option<String>,
+    layers: Arc<Layers>,
+    warnings: Vec<String>,
+}
+
+impl Asked {
+    async fn of(
+        cx: &Arc<Context>,
+        caller: &Caller,
+        project_id: Option<&str>,
+    ) -> Result<Self, Refusal> {
+        let found = match project_id {
+            Some(id) => {
+                let state = Arc::new(State::live(cx, None).await?);
+                Some(Found::of(cx, caller, &state, id).await?)
+            }
+            None => None,
+        };
+        let (cx, dir) = (Arc::clone(cx), caller.dir.clone());
+        blocking(move || {
+            let room = Room::of(&cx)?;
+            let warnings = found.as_ref().map(Found::warnings).unwrap_or_default();
+            let place = match &found {
+                Some(found) => found.place.clone(),
+                None => dir.as_deref().and_then(|dir| room.place_of(dir)),
+            };
+            Ok(Self {
+                layers: room.templates(place.as_ref()),
+                project: match (found, place) {
+                    (Some(found), _) => Some(found.project),
+                    (None, Some(place)) => Some(place.project),
+                    (None, None) => None,
+                },
+                warnings,
+            })
+        })
+        .await
+    }
+}
+
+fn origin(layer: Layer) -> TemplateOrigin {
+    match layer {
+        Layer::BuiltIn => TemplateOrigin::BuiltIn,
+        Layer::User => TemplateOrigin::User,
+        Layer::Project => TemplateOrigin::Project,
+    }
+}
+
+fn path(found: &InForce) -> Option<String> {
+    (found.layer != Layer::BuiltIn).then(|| found.file.clone())
+}

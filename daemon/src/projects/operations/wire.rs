@@ -1,0 +1,52 @@
+//! Validations and guidance as they go over the wire.
+
+use lore::protocol::projects::{
+    CorrectionGuidance, FlawType, Severity as WireSeverity, ValidationError, ValidationResult,
+};
+
+use crate::projects::guide::Guidance;
+use crate::projects::validate::{Flaw, FlawKind, Severity, Validation};
+
+/// What is right and wrong with a content.
+pub fn validation(validation: &Validation) -> ValidationResult {
+    let all = validation.error_count + validation.warning_count;
+    let more = all.saturating_sub(validation.errors.len());
+    ValidationResult {
+        valid: validation.valid,
+        errors: validation.errors.iter().map(flaw).collect(),
+        more: (more > 0).then_some(more as u64),
+        // Two digits tell it all: an error is 0.1, a warning 0.02.
+        confidence: (validation.confidence * 100.0).round() / 100.0,
+    }
+}
+
+fn flaw(flaw: &Flaw) -> ValidationError {
+    ValidationError {
+        kind: match flaw.kind {
+            FlawKind::MissingSection => FlawType::MissingSection,
+            FlawKind::FormatError => FlawType::FormatError,
+            FlawKind::ContentQuality => FlawType::ContentQuality,
+            FlawKind::SchemaViolation => FlawType::SchemaViolation,
+        },
+        section: flaw.section.clone(),
+        line: u64::from(flaw.line),
+        message: flaw.message.clone(),
+        severity: match flaw.severity {
+            Severity::Error => WireSeverity::Error,
+            Severity::Warning => WireSeverity::Warning,
+        },
+        correction_prompt: flaw.correction_prompt.clone(),
+        template_example: flaw.template_example.clone(),
+    }
+}
+
+/// How to mend a content.
+pub fn guidance(guidance: Guidance) -> CorrectionGuidance {
+    CorrectionGuidance {
+        primary_issue: guidance.primary_issue,
+        step_by_step_fix: guidance.step_by_step_fix,
+        template_to_follow: guidance.template_to_follow,
+        example_fix: guidance.example_fix,
+        retry_instructions: guidance.retry_instructions,
+    }
+}

@@ -1,0 +1,277 @@
+//! A change of a context file on its way: checked, prepared, sent to the writer.
+
+use std::sync::Arc;
+
+use lore::protocol::projects::{ClearContextReply, UpdateContextReply};
+
+use super::conflict::{self, Sides};
+use super::{Found, check_file_type, content_of, types_known, types_of};
+use crate::engine::{KeyClaim, Outcome};
+use crate::error::{Code, Refusal};
+use crate::operation::{Caller, Context, blocking};
+use crate::projects::append::append;
+use crate::projects::command::Instead;
+use crate::projects::event::Change;
+use crate::projects::prepare::{self, Prepared};
+use crate::projects::room::Room;
+use crate::projects::template::Template;
+use crate::projects::validate::{Validation, validate};
+use crate::projects::view::{self, FileRow};
+use crate::state::State;
+
+/// How often an entry is added anew to a file that others write to at the same time.
+const TRIES_MAX: u32 = 20;
+
+/// A change of a context file on its way.
+pub struct Writing {
+    pub(super) cx: Arc<Context>,
+    pub(super) caller: Caller,
+    pub(super) found: Found,
+    pub(super) file_type: String,
+    pub(super) expected: Option<u64>,
+    pub(super) claim: Option<KeyClaim>,
+}
+
+/// What is known when a change is prepared.
+pub(super) struct Known {
+    pub(super) template: Option<Arc<Template>>,
+    pub(super) newest: Option<FileRow>,
+}
+
+impl Known {
+    pub(super) fn version(&self) -> u64 {
+        self.newest.as_ref().map_or(0, |row| row.written.version)
+    }
+}
+
+impl Writing {
+    pub(super) async fn update(
+        self,
+        state: Arc<State>,
+        content: String,
+    ) -> Result<UpdateContextReply, Refusal> {
+        let known = self.known(&state, true).await?;
+        prepare::check_content(&content, Room::of(&self.cx)?.limits.content_bytes_max)?;
+        self.check_expected(&state, &known, Some(&content)).await?;
+        let template = known.template.clone().ok_or_else(went)?;
+        let (content, validation) = blocking(move || {
+            let validation = validate(&content, &template);
+            Ok((content, validation))
+        })
+        .await?;
+        if !validation.valid {
+            return self.draft(content, validation).await;
+        }
+        match self
+            .write(&content, &validation, Change::Updated, self.expected)
+            .await?
+        {
+            Ok(outcome) => self.reply(outcome, Some(validation), Some(&known)).await,
+            Err(Instead::Unchanged) => self.unchanged(validation, &known).await,
+            // Another was faster than the check above.
+            Err(Instead::Stale(_)) => {
+                let state = Arc::new(State::live(&self.cx, None).await?);
+                let known = self.known(&state, true).await?;
+                self.check_expected(&state, &known, Some(&content)).await?;
+                Err(busy(&self.file_type))
+            }
+        }
+    }
+
+    /// Adds an entry to whatever is there: when others write at the same time, to what they wrote.
+    pub(super) async fn append(
+        self,
+        mut state: Arc<State>,
+        entry: String,
+    ) -> Result<UpdateContextReply, Refusal> {
+        for _ in 0..TRIES_MAX {
+            let known = self.known(&state, true).await?;
+            let bytes_max = Room::of(&self.cx)?.limits.content_bytes_max;
+            prepare::check_content(&entry, bytes_max)?;
+            self.check_expected(&state, &known, None).await?;
+            let template = known.template.clone().ok_or_else(went)?;
+            let there = self.content(&state, &known).await?;
+            let given = entry.clone();
+            let (content, validation) = blocking(move || {
+                let content = append(&there, &given, &template)
+                    .map_err(|problem| Refusal::invalid(problem.to_string()))?;
+                prepare::check_content(&content, bytes_max)?;
+                let validation = validate(&content, &template);
+                Ok((content, validation))
+            })
+            .await?;
+            if !validation.valid {
+                return self.draft(content, validation).await;
+            }
+            let follows = Some(known.version());
+            match self
+                .write(&content, &validation, Change::Appended, follows)
+                .await?
+            {
+                Ok(outcome) => return self.reply(outcome, Some(validation), Some(&known)).await,
+                Err(Instead::Unchanged) => return self.unchanged(validation, &known).await,
+                Err(Instead::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
+            }
+        }
+        Err(busy(&self.file_type))
+    }
+
+    pub(super) async fn clear(
+        self,
+        state: Arc<State>,
+        reason: Option<String>,
+    ) -> Result<ClearContextReply, Refusal> {
+        let repeated = self.cx.repeated(&self.caller, self.claim.as_ref()).await?;
+        if let Some(outcome) = repeated {
+            return self.cleared(&outcome.event, outcome.durable).await;
+        }
+        let known = self.known(&state, false).await?;
+        self.check_expected(&state, &known, None).await?;
+        let prepared = Prepared::cleared(&self.cx, reason);
+        match self
+            .send(prepared, Change::Cleared, (0, 0), self.expected)
+            .await?
+        {
+            Ok(outcome) => self.cleared(&outcome.event, outcome.durable).await,
+            Err(Instead::Unchanged) => Ok(ClearContextReply {
+                version: known.version(),
+                archived_version: None,
+                cleared: false,
+                position: self.cx.engine.position(),
+                durable: self.cx.engine.is_durable(),
+                warnings: self.found.warnings(),
+                project: self.found.project,
+                file_type: self.file_type,
+            }),
+            Err(Instead::Stale(_)) => Err(busy(&self.file_type)),
+        }
+    }
+
+    /// What the project has of this file and its template.
+    async fn known(&self, state: &Arc<State>, wants_template: bool) -> Result<Known, Refusal> {
+        let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
+        let (found, file_type) = (self.found.clone(), self.file_type.clone());
+        blocking(move || {
+            let layers = Room::of(&cx)?.templates(found.place.as_ref());
+            let types = match wants_template {
+                true => types_of(&layers),
+                false => types_known(&cx, &*state, &found)?,
+            };
+            check_file_type(&file_type, &types)?;
+            Ok(Known {
+                template: layers
+                    .get(&file_type)
+                    .map(|found| Arc::clone(&found.template)),
+                newest: view::file(&*state, &found.project, &file_type)?,
+            })
+        })
+        .await
+    }
+
+    /// The content that is there, if any.
+    async fn content(&self, state: &Arc<State>, known: &Known) -> Result<String, Refusal> {
+        let Some(row) = known.newest.clone().filter(FileRow::is_written) else {
+            return Ok(String::new());
+        };
+        let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
+        blocking(move || content_of(&cx, &state, row.place())).await
+    }
+
+    /// Refuses a change that was made from another version than the newest, with both sides.
+    async fn check_expected(
+        &self,
+        state: &Arc<State>,
+        known: &Known,
+        yours: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let newest = known.version();
+        let Some(expected) = self.expected.filter(|expected| *expected != newest) else {
+            return Ok(());
+        };
+        if expected > newest {
+            return Err(Refusal::invalid(format!(
+                "`expected_version` is {expected}, and the newest version of `{}` is {newest}",
+                self.file_type
+            ))
+            .hint("Name the version that the content was made from, as `get_context` told it."));
+        }
+        let sides = Sides {
+            project: self.found.project.clone(),
+            file_type: self.file_type.clone(),
+            expected,
+            newest: known.newest.clone(),
+            yours: yours.map(str::to_owned),
+        };
+        let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
+        Err(blocking(move || conflict::refusal(&cx, &state, sides)).await?)
+    }
+
+    async fn write(
+        &self,
+        content: &str,
+        validation: &Validation,
+        change: Change,
+        follows: Option<u64>,
+    ) -> Result<Result<Outcome, Instead>, Refusal> {
+        let (cx, content) = (Arc::clone(&self.cx), content.to_owned());
+        let prepared = blocking(move || Prepared::written(&cx, content)).await?;
+        let flaws = prepare::counts(validation);
+        self.send(prepared, change, flaws, follows).await
+    }
+
+    async fn send(
+        &self,
+        prepared: Prepared,
+        change: Change,
+        flaws: (u32, u32),
+        follows: Option<u64>,
+    ) -> Result<Result<Outcome, Instead>, Refusal> {
+        let subject = self.found.subject(&self.cx);
+        let mut command = prepared.write(&self.cx, subject, &self.file_type, change)?;
+        command.flaws = flaws;
+        command.follows = follows;
+        let report = command.report.clone();
+        let bytes = usize::try_from(command.bytes).unwrap_or(usize::MAX);
+        let written = self
+            .cx
+            .write(&self.caller, self.claim.clone(), bytes, command);
+        match written.await {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(refusal) => match report.told().take() {
+                Some(instead) => Ok(Err(instead)),
+                None => Err(refusal),
+            },
+        }
+    }
+
+    /// Keeps what does not fit, and says how to mend it.
+    async fn draft(
+        &self,
+        content: String,
+        validation: Validation,
+    ) -> Result<UpdateContextReply, Refusal> {
+        let cx = Arc::clone(&self.cx);
+        let bytes = content.len();
+        let prepared = blocking(move || Prepared::drafted(&cx, content)).await?;
+        let subject = self.found.subject(&self.cx);
+        let command = prepared.draft(&self.cx, subject, &self.file_type)?;
+        let written = self
+            .cx
+            .write(&self.caller, self.claim.clone(), bytes, command);
+        self.reply(written.await?, Some(validation), None).await
+    }
+}
+
+fn went() -> Refusal {
+    Refusal::invalid("the file type has no template any more")
+        .hint("`list_templates` lists those that are in force.")
+}
+
+/// Others write to the file without a pause.
+fn busy(file_type: &str) -> Refusal {
+    Refusal::new(
+        Code::Conflict,
+        format!("others write to `{file_type}` at the same time; nothing was written"),
+    )
+    .hint("Read the file and call again.")
+}

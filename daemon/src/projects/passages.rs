@@ -1,0 +1,215 @@
+//! Context files as others draw on them: which there are, what a version says, and that cut into passages.
+
+use super::operations;
+use super::outline::{Heading, Outline, SECTION_LEVEL_MAX};
+use super::view::{self, FileRow};
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::operation::Context;
+use crate::projects::FileVersion;
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// Files of a project that are drawn on: those written last.
+const FILES: usize = 16;
+/// Dated entries of a log of sessions that are drawn on: the newest.
+const SUMMARIES: usize = 5;
+/// The type of file whose entries are below its sections, and their level.
+const BUGS: (&str, u8) = ("bugs", 3);
+/// The type of file whose entries are dated.
+const SUMMARY: &str = "session_summary";
+/// What stands between the heading of a section and that of an entry below it.
+const BETWEEN: &str = " / ";
+
+/// A part of a context file that says something by itself: a section or, in a file of entries, an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage<'t> {
+    /// The heading that it stands below; of an entry in a section that of the section, too. Empty for
+    /// what precedes the first heading.
+    pub heading: String,
+    /// The key of that heading.
+    pub key: String,
+    /// What stands below it.
+    pub text: &'t str,
+}
+
+/// The context files of a project that say something, the last written first.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn drawn_on(rows: &dyn Rows, project: &str) -> Result<Vec<FileRow>, Error> {
+    let files = view::files(rows, project)?.into_iter();
+    let mut files: Vec<FileRow> = files.map(|(_, row)| row).collect();
+    files.retain(FileRow::is_written);
+    files.sort_by_key(|row| std::cmp::Reverse(row.position));
+    files.truncate(FILES);
+    Ok(files)
+}
+
+/// What a version of a context file says.
+///
+/// # Errors
+/// When its event or blob cannot be read.
+pub fn content(cx: &Context, state: &State, row: &FileRow) -> Result<String, Refusal> {
+    operations::content_of(cx, state, row.place())
+}
+
+/// Where a version of a context file was written.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn position_of(rows: &dyn Rows, file: &FileVersion) -> Result<Option<Position>, Error> {
+    let row = view::version(rows, &file.project, &file.file_type, file.version)?;
+    Ok(row.map(|row| Position(row.position)))
+}
+
+/// Cuts a file of a type into passages, in order. Of `bugs` every bug is one, of `session_summary` each of
+/// the newest dated entries, the newest first; of any other each section. What has no text is none.
+#[must_use]
+pub fn passages<'t>(file_type: &str, content: &'t str) -> Vec<Passage<'t>> {
+    // A byte order mark would make the first line begin before the Markdown does.
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let outline = Outline::of(content);
+    let deepest = match file_type {
+        of if of == BUGS.0 => BUGS.1,
+        _ => SECTION_LEVEL_MAX,
+    };
+    let headings = outline.headings().iter();
+    let headings: Vec<&Heading> = headings.filter(|one| one.level <= deepest).collect();
+    let start_of = |at: usize| headings.get(at).map(|heading| heading.range.start);
+    let end = content.len();
+    let mut found = Vec::new();
+    let mut add = |heading: String, key: &str, range: std::ops::Range<usize>| {
+        if outline.says_something(&range) {
+            found.push(Passage {
+                heading,
+                key: key.to_owned(),
+                text: outline.slice(&range).trim_matches(['\n', '\r']).trim_end(),
+            });
+        }
+    };
+    let begin = outline.whole().start;
+    add(String::new(), "", begin..start_of(0).unwrap_or(end));
+    let mut section = "";
+    for (at, heading) in headings.iter().enumerate() {
+        let title = if heading.level <= SECTION_LEVEL_MAX || section.is_empty() {
+            heading.title.clone()
+        } else {
+            format!("{section}{BETWEEN}{}", heading.title)
+        };
+        if heading.level <= SECTION_LEVEL_MAX {
+            section = &heading.title;
+        }
+        let range = heading.range.end..start_of(at + 1).unwrap_or(end);
+        add(title, &heading.key, range);
+    }
+    if file_type == SUMMARY {
+        // A sort that keeps the order: of one day, the file has the newest first.
+        found
+            .sort_by_key(|passage| std::cmp::Reverse(date_in(&passage.heading).map(str::to_owned)));
+        found.truncate(SUMMARIES);
+    }
+    found
+}
+
+/// The date in a heading, as `2025-11-21`.
+fn date_in(heading: &str) -> Option<&str> {
+    let is_date = |text: &str| {
+        text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+    };
+    let mut windows = heading
+        .char_indices()
+        .filter_map(|(at, _)| heading.get(at..at + 10));
+    windows.find(|text| is_date(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(file_type: &str, content: &str) -> Vec<(String, String)> {
+        let passages = passages(file_type, content).into_iter();
+        passages
+            .map(|passage| (passage.heading, passage.text.to_owned()))
+            .collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(heading, text)| ((*heading).to_owned(), (*text).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn a_section_is_a_passage_with_all_below_it() {
+        let content = "\u{feff}Intro.\n\n# Model\n\n## System Overview\n\nA shop.\n\n### More\n\nx\n\n\
+            ## Empty\n\n<!-- nothing -->\n\n## Data Flow\r\n\r\n    code\r\n";
+        assert_eq!(
+            told("mental_model", content),
+            pairs(&[
+                ("", "Intro."),
+                ("System Overview", "A shop.\n\n### More\n\nx"),
+                ("Data Flow", "    code"),
+            ])
+        );
+        let keys: Vec<_> = passages("mental_model", content)
+            .into_iter()
+            .map(|passage| passage.key)
+            .collect();
+        assert_eq!(keys, ["", "system_overview", "data_flow"]);
+    }
+
+    #[test]
+    fn a_bug_is_a_passage_below_its_section() {
+        let content = "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-2: b (2025-01-02)\n\ntwo\n\n\
+            #### Steps\n\n1. go\n\n### BUG-1: a (2025-01-01)\n\none\n\n## Resolved Issues\n\nNone.\n";
+        assert_eq!(
+            told("bugs", content),
+            pairs(&[
+                ("Open Issues", "By date."),
+                (
+                    "Open Issues / BUG-2: b (2025-01-02)",
+                    "two\n\n#### Steps\n\n1. go"
+                ),
+                ("Open Issues / BUG-1: a (2025-01-01)", "one"),
+                ("Resolved Issues", "None."),
+            ])
+        );
+    }
+
+    #[test]
+    fn of_sessions_the_newest_are_drawn_on() {
+        let days = ["2025-01-04", "2025-01-02", "2025-01-07: x", "2025-01-03"];
+        let more = ["Notes", "2025-01-06", "2025-01-07: y"];
+        let content: String = days
+            .iter()
+            .chain(&more)
+            .map(|day| format!("## {day}\n\n### Added\n\n- {day}\n\n"))
+            .collect();
+        let headings: Vec<_> = told("session_summary", &content)
+            .into_iter()
+            .map(|(heading, _)| heading)
+            .collect();
+        assert_eq!(
+            headings,
+            [
+                "2025-01-07: x",
+                "2025-01-07: y",
+                "2025-01-06",
+                "2025-01-04",
+                "2025-01-03"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_has_no_headings_is_one_passage() {
+        assert_eq!(told("bugs", "just\ntext\n"), pairs(&[("", "just\ntext")]));
+        assert_eq!(told("bugs", ""), pairs(&[]));
+        assert_eq!(told("features", "# A\n\n## B\n"), pairs(&[]));
+    }
+}

@@ -1,0 +1,195 @@
+//! What is made of a content before the writer decides: checked, hashed, put away if it is long.
+
+use serde_bytes::ByteArray;
+
+use super::command::{DraftContext, Report, Subject, WriteContext};
+use super::event::{Change, ContextDrafted, ContextWritten};
+use super::room::Room;
+use super::validate::Validation;
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::{Body, Hash, codec};
+use crate::operation::Context;
+use crate::steps::Text;
+use crate::store::PendingBlob;
+
+/// Refuses what can be no text of a context file.
+///
+/// # Errors
+/// `INVALID_INPUT` when it is empty, too long, or binary.
+pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
+    if content.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Err(Refusal::invalid("the content is empty").hint(
+            "Give the whole content of the file; `clear_context` empties a file on purpose.",
+        ));
+    }
+    if content.len() as u64 > bytes_max {
+        return Err(Refusal::invalid(format!(
+            "the content has {} bytes; at most {bytes_max} are kept",
+            content.len()
+        ))
+        .hint(
+            "Keep context files short enough to be read whole; `projects.content_bytes_max` in the \
+             config sets the limit.",
+        ));
+    }
+    let is_binary =
+        |char: &char| char.is_control() && !matches!(char, '\n' | '\r' | '\t' | '\u{c}');
+    if let Some(found) = content.chars().find(is_binary) {
+        return Err(Refusal::invalid(format!(
+            "the content holds the control character U+{:04X}: it is no Markdown text",
+            u32::from(found)
+        )));
+    }
+    Ok(())
+}
+
+/// How many errors and warnings there are.
+#[must_use]
+pub fn counts(validation: &Validation) -> (u32, u32) {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    (
+        number(validation.error_count),
+        number(validation.warning_count),
+    )
+}
+
+/// A content that can be recorded.
+pub struct Prepared {
+    hash: ByteArray<32>,
+    bytes: u64,
+    body: Body,
+    blobs: Vec<PendingBlob>,
+}
+
+impl Prepared {
+    /// Of a new version.
+    ///
+    /// # Errors
+    /// When a long content cannot be put away.
+    pub fn written(cx: &Context, content: String) -> Result<Self, Refusal> {
+        Self::of(cx, content, |content| {
+            codec::encode(&ContextWritten {
+                content: Some(content),
+                reason: None,
+            })
+        })
+    }
+
+    /// Of a draft.
+    ///
+    /// # Errors
+    /// When a long content cannot be put away.
+    pub fn drafted(cx: &Context, content: String) -> Result<Self, Refusal> {
+        Self::of(cx, content, |content| {
+            codec::encode(&ContextDrafted { content })
+        })
+    }
+
+    /// Of a file that is emptied.
+    #[must_use]
+    pub fn cleared(cx: &Context, reason: Option<String>) -> Self {
+        let body = ContextWritten {
+            content: None,
+            reason,
+        };
+        Self {
+            hash: Hash::of(b"").0.into(),
+            bytes: 0,
+            body: Body::new(codec::encode(&body), cx.engine.clock().random()),
+            blobs: Vec::new(),
+        }
+    }
+
+    fn of(
+        cx: &Context,
+        content: String,
+        encode: impl FnOnce(Text) -> Vec<u8>,
+    ) -> Result<Self, Refusal> {
+        let mut blobs = Vec::new();
+        let hash = Hash::of(content.as_bytes()).0.into();
+        let bytes = content.len() as u64;
+        let content = Text::keep(&cx.blobs, content, &mut blobs)?;
+        Ok(Self {
+            hash,
+            bytes,
+            body: Body::new(encode(content), cx.engine.clock().random()),
+            blobs,
+        })
+    }
+
+    /// The command that records it as a version, whatever is there.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the daemon was put together without projects.
+    pub fn write(
+        self,
+        cx: &Context,
+        subject: Subject,
+        file_type: &str,
+        change: Change,
+    ) -> Result<WriteContext, Refusal> {
+        Ok(WriteContext {
+            subject,
+            file_type: file_type.to_owned(),
+            change,
+            hash: self.hash,
+            bytes: self.bytes,
+            flaws: (0, 0),
+            follows: None,
+            base: None,
+            beside: None,
+            attempts_kept: attempts_kept(cx)?,
+            body: Some(self.body),
+            blobs: self.blobs,
+            report: Report::default(),
+        })
+    }
+
+    /// The command that records it as a draft.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the daemon was put together without projects.
+    pub fn draft(
+        self,
+        cx: &Context,
+        subject: Subject,
+        file_type: &str,
+    ) -> Result<DraftContext, Refusal> {
+        Ok(DraftContext {
+            subject,
+            file_type: file_type.to_owned(),
+            attempts_kept: attempts_kept(cx)?,
+            body: Some(self.body),
+            blobs: self.blobs,
+        })
+    }
+}
+
+fn attempts_kept(cx: &Context) -> Result<Micros, Refusal> {
+    Ok(Room::of(cx)?.limits.attempts_kept_ms.saturating_mul(1000))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// What is no text is refused with what is wrong; line ends of any kind and a byte order mark are
+    /// text.
+    #[test]
+    fn contents_are_texts() {
+        for (content, told) in [
+            ("", "empty"),
+            (" \r\n\t", "empty"),
+            ("\u{feff}\n", "empty"),
+            ("# A\0", "U+0000"),
+            ("# A\u{1b}[31m", "U+001B"),
+            ("# 123456789", "11 bytes"),
+        ] {
+            let refused = check_content(content, 10).unwrap_err();
+            assert!(refused.message.contains(told), "{content:?}: {refused}");
+        }
+        check_content("\u{feff}# A\r\n", 10).unwrap();
+    }
+}

@@ -1,0 +1,127 @@
+//! `lore://project/{id}/{file_type}`: context files by their addresses.
+
+use std::sync::Arc;
+
+use super::event::ProjectFact;
+use super::operations::content_of;
+use super::view::{self, FileRow};
+use crate::error::{Code, Refusal};
+use crate::log::Stamped;
+use crate::operation::{Caller, Context, blocking};
+use crate::resource::{Entry, Page, Resource, Touched};
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// Files that are listed at most: of the caller's project first, then those changed last.
+const LISTED_MAX: usize = 100;
+
+/// A context file.
+pub struct ContextFile;
+
+impl Resource for ContextFile {
+    const TEMPLATE: &'static str = "lore://project/{id}/{file_type}";
+    const NAME: &'static str = "project";
+    const TITLE: &'static str = "Context file";
+    const SENTENCE: &'static str = "What a project's context file says now, as Markdown: its mental \
+        model, session summaries, bugs, features.";
+    const MIME: &'static str = "text/markdown";
+
+    async fn list(
+        cx: Arc<Context>,
+        caller: Caller,
+        _cursor: Option<String>,
+    ) -> Result<Page, Refusal> {
+        let state = State::live(&cx, None).await?;
+        blocking(move || {
+            let mut found = Vec::new();
+            for (project, row) in view::projects(&state)? {
+                for (file_type, file) in view::files(&state, &project)? {
+                    if file.is_written() {
+                        let is_own = caller.project.as_ref() == Some(&project);
+                        found.push((
+                            is_own,
+                            file.at,
+                            project.clone(),
+                            row.name.clone(),
+                            file_type,
+                            file,
+                        ));
+                    }
+                }
+            }
+            found.sort_by_key(|(is_own, at, ..)| std::cmp::Reverse((*is_own, *at)));
+            let mut page = Page::default();
+            for (_, _, project, name, file_type, file) in found.into_iter().take(LISTED_MAX) {
+                page.entries.push(Entry {
+                    id: format!("{project}/{file_type}"),
+                    title: Some(format!("{file_type} of {name}")),
+                    description: Some(described(&file)),
+                    bytes: Some(file.written.bytes),
+                });
+            }
+            Ok(page)
+        })
+        .await
+    }
+
+    async fn read(cx: Arc<Context>, _caller: Caller, id: String) -> Result<String, Refusal> {
+        let state = State::live(&cx, None).await?;
+        blocking(move || {
+            let row = row(&state, &id)?;
+            content_of(&cx, &state, row.place())
+        })
+        .await
+    }
+
+    fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        row(rows, id).map(drop)
+    }
+
+    fn touched(event: &Stamped) -> Result<Touched, Error> {
+        Ok(match (&event.header.project, ProjectFact::of(event)?) {
+            (Some(project), Some(ProjectFact::Written(written))) => {
+                Touched::one(format!("{project}/{}", written.file_type), true)
+            }
+            (
+                _,
+                Some(
+                    ProjectFact::Initialised(_)
+                    | ProjectFact::Worktree(_)
+                    | ProjectFact::Written(_)
+                    | ProjectFact::Drafted(_),
+                )
+                | None,
+            ) => Touched::default(),
+        })
+    }
+}
+
+fn described(file: &FileRow) -> String {
+    let at = crate::clock::format_time(file.at);
+    let by = match file.agent.as_str() {
+        "" => String::new(),
+        agent => format!(" by {agent}"),
+    };
+    format!("version {}, written {at}{by}", file.written.version)
+}
+
+/// The row of an address's varying part.
+fn row(rows: &dyn Rows, id: &str) -> Result<FileRow, Refusal> {
+    let parts = id.split_once('/');
+    let found = match parts {
+        Some((project, file_type)) if !file_type.contains('/') => {
+            view::file(rows, project, file_type)?
+        }
+        Some(_) | None => None,
+    };
+    found.filter(FileRow::is_written).ok_or_else(|| {
+        let shown: String = id.chars().take(120).collect();
+        Refusal::new(
+            Code::NotFound,
+            format!("there is no context file at `lore://project/{shown}`"),
+        )
+        .hint(
+            "The address is `lore://project/<project id>/<file type>`; `list_contexts` lists them.",
+        )
+    })
+}

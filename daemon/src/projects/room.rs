@@ -1,0 +1,121 @@
+//! What this room keeps in memory: its limits, the templates in force, and what is on disk.
+
+use std::path::{Path, PathBuf};
+
+use super::files::Desk;
+use super::place::{Configured, Place};
+use super::shelf::Shelf;
+use super::template::Layers;
+use crate::error::{Code, Refusal};
+use crate::operation::Context;
+
+/// What may be kept of context files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest content, in bytes.
+    pub content_bytes_max: u64,
+    /// Attempts in a row that are told how to mend what does not fit.
+    pub attempts_max: u64,
+    /// How long attempts count, in milliseconds.
+    pub attempts_kept_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            content_bytes_max: 1 << 20,
+            attempts_max: 3,
+            attempts_kept_ms: 30 * 60 * 1000,
+        }
+    }
+}
+
+/// Limits, templates, files.
+pub struct Room {
+    /// What may be kept.
+    pub limits: Limits,
+    /// Context files on disk.
+    pub desk: Desk,
+    shelf: Shelf,
+    root: PathBuf,
+    configured: Vec<Configured>,
+}
+
+/// What can be set for projects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What may be kept.
+    pub limits: Limits,
+    /// The user's folder of templates, when it is another than `templates` beside the config.
+    pub templates: Option<PathBuf>,
+    /// What is said of single projects.
+    pub configured: Vec<Configured>,
+}
+
+impl Room {
+    /// With the folder of all context files, and where the user's templates are if nothing else is set.
+    #[must_use]
+    pub fn new(settings: Settings, root: PathBuf, templates: PathBuf) -> Self {
+        let templates = settings.templates.unwrap_or(templates);
+        Self {
+            limits: settings.limits,
+            configured: settings.configured,
+            desk: Desk::new(root.clone()),
+            shelf: Shelf::new(templates),
+            root,
+        }
+    }
+
+    /// The room of a daemon.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the daemon was put together without it.
+    pub fn of(cx: &Context) -> Result<&Self, Refusal> {
+        cx.extensions
+            .get()
+            .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without projects"))
+    }
+
+    /// The place of a directory; `None` when there is no such directory. Reads the file system: off the
+    /// event loop.
+    #[must_use]
+    pub fn place_of(&self, dir: &Path) -> Option<Place> {
+        Place::of(dir, &self.configured)
+    }
+
+    /// The folder of a project's context files.
+    #[must_use]
+    pub fn folder_of(&self, project: &str) -> PathBuf {
+        self.root.join(project)
+    }
+
+    /// The templates in force for a project, the files as they are now: the built-in ones, over them the
+    /// user's, over them the project's own. Reads the file system: off the event loop.
+    #[must_use]
+    pub fn templates(&self, place: Option<&Place>) -> std::sync::Arc<Layers> {
+        let own = place.map(|place| place.root.join(Path::new(place.marker.templates())));
+        self.shelf.in_force(own.as_deref())
+    }
+
+    /// What `status` warns of: files that are not as the log says, templates of the user's own that are
+    /// not in force.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        let mut told = self.desk.faults();
+        let layers = self.shelf.in_force(None);
+        let broken = layers.broken().iter();
+        told.extend(broken.map(|broken| format!("a template is not in force: {broken}")));
+        told
+    }
+
+    /// Lets the templates go; the next use reads them again.
+    pub fn let_go(&self) {
+        self.shelf.let_go();
+    }
+
+    /// Where a user's own templates are.
+    #[must_use]
+    pub fn templates_folder(&self) -> &Path {
+        self.shelf.user()
+    }
+}

@@ -1,0 +1,9 @@
+//! The templates that are part of the program.
+
+/// File name and text of each.
+pub(super) const BUILT_IN: [(&str, &str); 4] = [
+    ("mental_model.toml", include_str!("mental_model.toml")),
+    ("session_summary.toml", include_str!("session_summary.toml")),
+    ("bugs.toml", include_str!("bugs.toml")),
+    ("features.toml", include_str!("features.toml")),
+];

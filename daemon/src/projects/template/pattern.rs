@@ -1,0 +1,77 @@
+//! Patterns of templates: compiled within bounds, and their faults told.
+
+use super::PATTERN_BYTES_MAX;
+use super::error::Reason;
+use regex::{Regex, RegexBuilder};
+
+/// Largest compiled pattern, in bytes.
+const COMPILED_BYTES_MAX: usize = 256 << 10;
+
+/// A regular expression of a template; `^` and `$` match at line ends.
+#[derive(Clone, Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn new(pattern: &str) -> Result<Self, Reason> {
+        let bytes = pattern.len();
+        if bytes > PATTERN_BYTES_MAX {
+            return Err(Reason::PatternTooLong { bytes });
+        }
+        // Parsed here as well, for the place of the fault.
+        let mut parser = regex_syntax::ParserBuilder::new().multi_line(true).build();
+        parser.parse(pattern).map_err(|error| fault(&error))?;
+        RegexBuilder::new(pattern)
+            .multi_line(true)
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(COMPILED_BYTES_MAX)
+            .build()
+            .map(Self)
+            .map_err(|_| Reason::PatternTooLarge)
+    }
+
+    /// The pattern as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether it matches somewhere in a text.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Where it matches in a text, in order.
+    pub(in crate::projects) fn places<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> impl Iterator<Item = (usize, &'a str)> {
+        let found = self.0.find_iter(text);
+        found.map(|found| (found.start(), found.as_str()))
+    }
+
+    /// What a group matches in a text.
+    pub(in crate::projects) fn group<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
+        let captures = self.0.captures(text)?;
+        captures.name(name).map(|group| group.as_str())
+    }
+}
+
+/// Where and why a pattern is no regex.
+fn fault(error: &regex_syntax::Error) -> Reason {
+    let (start, message) = match error {
+        regex_syntax::Error::Parse(error) => (error.span().start.offset, error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => {
+            (error.span().start.offset, error.kind().to_string())
+        }
+        other => (0, other.to_string()),
+    };
+    Reason::Pattern {
+        position: start,
+        message,
+    }
+}

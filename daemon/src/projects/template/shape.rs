@@ -1,0 +1,285 @@
+//! The parts of a template as they are declared: sections, fields, entries, rules.
+
+use super::error::{Broken, Reason};
+use super::table::{At, Table};
+use super::{
+    Appends, Check, EntrySchema, FIELDS_MAX, Field, FieldForm, Format, FormatRule, NAME_BYTES_MAX,
+    Pattern, Place, RULES_MAX, SENTENCE_BYTES_MAX, SectionSchema, Template, skeleton,
+};
+use crate::projects::outline::{Outline, key_of};
+use crate::projects::validate::{Severity, entries_of};
+
+pub(super) const SECTION_KEYS: [&str; 10] = [
+    "name",
+    "says",
+    "required",
+    "format",
+    "min_length",
+    "min_items",
+    "pattern",
+    "pattern_says",
+    "fields",
+    "if_none",
+];
+const FIELD_KEYS: [&str; 8] = [
+    "name", "also", "says", "required", "severity", "one_of", "pattern", "example",
+];
+const ENTRY_KEYS: [&str; 9] = [
+    "name",
+    "level",
+    "under",
+    "heading",
+    "heading_says",
+    "unique",
+    "field_form",
+    "at_least_one_of",
+    "fields",
+];
+const RULE_KEYS: [&str; 7] = [
+    "name",
+    "says",
+    "section",
+    "severity",
+    "must",
+    "must_not",
+    "max_bytes",
+];
+const APPENDS_KEYS: [&str; 2] = ["under", "at"];
+
+/// Most characters, items or bytes that a template can ask for.
+const NUMBER_MAX: usize = 1 << 30;
+
+/// A section as it is declared.
+pub(super) struct Declared {
+    pub(super) key: String,
+    pub(super) required: Option<bool>,
+    rest: SectionSchema,
+}
+
+impl Declared {
+    pub(super) fn schema(self) -> SectionSchema {
+        SectionSchema {
+            required: self.required.unwrap_or(false),
+            ..self.rest
+        }
+    }
+}
+
+pub(super) fn section(
+    table: &Table<'_, '_>,
+    key: &At<&str>,
+    titled: String,
+) -> Result<Declared, Broken> {
+    let name = table.owned("name", NAME_BYTES_MAX)?.unwrap_or(titled);
+    let found = key_of(&name);
+    if found != key.value {
+        let key_name = key.value.to_owned();
+        let reason = Reason::SectionKey {
+            key: key_name,
+            name,
+            found,
+        };
+        return Err(table.broken(key.at, reason));
+    }
+    let words = Format::ALL.map(Format::word);
+    let Some(word) = table.choice("format", &words)? else {
+        return Err(table.broken(table.at, Reason::Missing { key: "format" }));
+    };
+    let format = Format::ALL.into_iter().find(|one| one.word() == word);
+    let format = format.unwrap_or(Format::Freeform);
+    let min_items = table.number("min_items", (1, NUMBER_MAX))?;
+    if min_items.is_some() && matches!(format, Format::Freeform | Format::Structured) {
+        let reason = format!(
+            "`min_items` counts items of a list or rows of a table; the format here is {word}"
+        );
+        return Err(table.broken(table.place("min_items"), Reason::Unfit(reason)));
+    }
+    let fields = fields(table)?;
+    if format == Format::Freeform && !fields.is_empty() {
+        let reason =
+            "`fields` need a format with parts: markdown_list, markdown_table or structured";
+        return Err(table.broken(table.place("fields"), Reason::Unfit(reason.to_owned())));
+    }
+    Ok(Declared {
+        key: key.value.to_owned(),
+        required: table.flag("required")?,
+        rest: SectionSchema {
+            key: key.value.to_owned(),
+            says: says(table, &name)?,
+            name,
+            required: false,
+            format,
+            min_length: table.number("min_length", (1, NUMBER_MAX))?,
+            min_items,
+            pattern: explained(table, "pattern", "pattern_says")?,
+            fields,
+            if_none: table.owned("if_none", SENTENCE_BYTES_MAX)?,
+            sample: String::new(),
+        },
+    })
+}
+
+/// What something is to say; by default its name.
+fn says(table: &Table<'_, '_>, name: &str) -> Result<String, Broken> {
+    let says = table.owned("says", SENTENCE_BYTES_MAX)?;
+    Ok(says.unwrap_or_else(|| name.to_lowercase()))
+}
+
+/// A pattern, and what it asks for in words.
+fn explained(
+    table: &Table<'_, '_>,
+    key: &'static str,
+    says: &'static str,
+) -> Result<Option<(Pattern, String)>, Broken> {
+    let Some(pattern) = table.pattern(key)? else {
+        return Ok(None);
+    };
+    // Whoever has to mend a text is told in words what is missing.
+    let says = table.needed(says, SENTENCE_BYTES_MAX)?;
+    Ok(Some((pattern, says.value.to_owned())))
+}
+
+fn severity(table: &Table<'_, '_>) -> Result<Severity, Broken> {
+    let words = Severity::ALL.map(Severity::word);
+    let word = table.choice("severity", &words)?;
+    let all = Severity::ALL.into_iter();
+    let severity = word.and_then(|word| all.into_iter().find(|one| one.word() == word));
+    Ok(severity.unwrap_or(Severity::Error))
+}
+
+fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, Broken> {
+    let mut fields: Vec<Field> = Vec::new();
+    let mut lines = Vec::new();
+    for table in table.tables("fields", &FIELD_KEYS, FIELDS_MAX)? {
+        let name = table.needed("name", NAME_BYTES_MAX)?;
+        let mut keys = vec![key_of(name.value)];
+        keys.extend(table.words("also")?.iter().map(|one| key_of(one)));
+        for key in &keys {
+            if let Some(at) = fields.iter().position(|one| one.goes_by(key)) {
+                let first = lines.get(at).copied().unwrap_or_default();
+                let name = key.clone();
+                return Err(table.broken(table.at, Reason::Twice { name, first }));
+            }
+        }
+        lines.push(table.line(table.at));
+        fields.push(Field {
+            name: name.value.to_owned(),
+            keys,
+            says: says(&table, name.value)?,
+            required: table.flag("required")?.unwrap_or(false),
+            severity: severity(&table)?,
+            one_of: table.words("one_of")?,
+            pattern: table.pattern("pattern")?,
+            example: table.owned("example", SENTENCE_BYTES_MAX)?,
+        });
+    }
+    Ok(fields)
+}
+
+pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, Broken> {
+    let Some(table) = table.table("entries", &ENTRY_KEYS)? else {
+        return Ok(None);
+    };
+    let under = table.words("under")?;
+    let level = table.number("level", (2, 3))?.unwrap_or(2);
+    if (level == 3) == under.is_empty() {
+        let reason =
+            "entries of level 3 are `under` sections of level 2, and those of level 2 are not";
+        let at = table.place("level");
+        return Err(table.broken(at, Reason::Unfit(reason.to_owned())));
+    }
+    let fields = fields(&table)?;
+    let at_least_one_of = table.words("at_least_one_of")?;
+    for name in &at_least_one_of {
+        if !fields.iter().any(|field| field.goes_by(&key_of(name))) {
+            let reason = format!("`at_least_one_of` names {name:?}, which is no field");
+            let at = table.place("at_least_one_of");
+            return Err(table.broken(at, Reason::Unfit(reason)));
+        }
+    }
+    let form = table.choice("field_form", &["line", "heading"])?;
+    Ok(Some(EntrySchema {
+        name: table.needed("name", NAME_BYTES_MAX)?.value.to_owned(),
+        level: u8::try_from(level).unwrap_or(2),
+        under,
+        heading: explained(&table, "heading", "heading_says")?,
+        unique: table.flag("unique")?.unwrap_or(false),
+        field_form: match form {
+            Some("heading") => FieldForm::Heading,
+            _ => FieldForm::Line,
+        },
+        fields,
+        at_least_one_of,
+        sample: String::new(),
+    }))
+}
+
+pub(super) fn rules(table: &Table<'_, '_>) -> Result<Vec<FormatRule>, Broken> {
+    let tables = table.tables("format_rules", &RULE_KEYS, RULES_MAX)?;
+    tables.iter().map(rule).collect()
+}
+
+fn rule(table: &Table<'_, '_>) -> Result<FormatRule, Broken> {
+    let must = table.pattern("must")?.map(Check::Must);
+    let must_not = table.pattern("must_not")?.map(Check::MustNot);
+    let bytes = table.number("max_bytes", (1, NUMBER_MAX))?;
+    let mut checks = [must, must_not, bytes.map(Check::MaxBytes)]
+        .into_iter()
+        .flatten();
+    let (Some(check), None) = (checks.next(), checks.next()) else {
+        let reason = "a format rule has one of `must`, `must_not` and `max_bytes`";
+        return Err(table.broken(table.at, Reason::Unfit(reason.to_owned())));
+    };
+    Ok(FormatRule {
+        name: table.needed("name", NAME_BYTES_MAX)?.value.to_owned(),
+        says: table.needed("says", SENTENCE_BYTES_MAX)?.value.to_owned(),
+        section: table.owned("section", NAME_BYTES_MAX)?,
+        severity: severity(table)?,
+        check,
+    })
+}
+
+pub(super) fn appends(table: &Table<'_, '_>) -> Result<Option<Appends>, Broken> {
+    let Some(table) = table.table("appends", &APPENDS_KEYS)? else {
+        return Ok(None);
+    };
+    let at = match table.choice("at", &["end", "top"])? {
+        Some("top") => Place::Top,
+        _ => Place::End,
+    };
+    let under = table.owned("under", NAME_BYTES_MAX)?;
+    Ok(Some(Appends { under, at }))
+}
+
+/// Cuts out of the examples what is shown of each section and of an entry.
+pub(super) fn take_samples(template: &mut Template, examples: &[Outline<'_>]) {
+    let samples: Vec<String> = template
+        .sections
+        .iter()
+        .map(|schema| match &schema.if_none {
+            Some(none) if template.holds_entries(&schema.key) => none.clone(),
+            _ => section_sample(template, schema, examples),
+        })
+        .collect();
+    for (section, sample) in template.sections.iter_mut().zip(samples) {
+        section.sample = sample;
+    }
+    let entry = examples.iter().find_map(|example| {
+        let entry = entries_of(example, template).into_iter().next()?;
+        let range = entry.heading.range.start..entry.end;
+        Some(example.slice(&range).trim().to_owned())
+    });
+    let shown = skeleton::entry(template);
+    if let Some(entries) = &mut template.entries {
+        entries.sample = entry.unwrap_or(shown);
+    }
+}
+
+fn section_sample(template: &Template, schema: &SectionSchema, examples: &[Outline<'_>]) -> String {
+    let told = examples.iter().find_map(|example| {
+        let section = example.section(&schema.key)?;
+        let body = example.slice(&section.body).trim();
+        (!body.is_empty()).then(|| body.to_owned())
+    });
+    told.unwrap_or_else(|| skeleton::body(template, schema))
+}

@@ -1,0 +1,341 @@
+//! Whether the entries of a file are where and as the template asks.
+
+use super::FlawKind;
+use super::fields::{self, Owner, Said};
+use super::flaws::{Flaws, Found};
+use super::lines::quoted;
+use crate::projects::mend::Edit;
+use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, Section, key_of};
+use crate::projects::template::{EntrySchema, Field, Pattern, Template, skeleton};
+use std::collections::HashMap;
+
+/// An entry of a file.
+pub(in crate::projects) struct Entry<'o> {
+    pub(in crate::projects) heading: &'o Heading,
+    /// The section it is in; for entries that are sections, itself.
+    under: &'o str,
+    /// Where it ends, in bytes of the text.
+    pub(in crate::projects) end: usize,
+}
+
+/// The entries of a text, in order.
+pub(in crate::projects) fn entries_of<'o>(
+    outline: &'o Outline<'_>,
+    template: &Template,
+) -> Vec<Entry<'o>> {
+    match &template.entries {
+        Some(schema) => sorted(outline, template, schema).0,
+        None => Vec::new(),
+    }
+}
+
+/// A heading that is not where it belongs.
+enum Astray<'o> {
+    /// It looks like that of an entry.
+    Entry(&'o Heading),
+    /// It is that of a field, on the level of entries.
+    Field(&'o Heading),
+}
+
+/// The entries, and the headings that are not where they belong.
+fn sorted<'o>(
+    outline: &'o Outline<'_>,
+    template: &Template,
+    schema: &EntrySchema,
+) -> (Vec<Entry<'o>>, Vec<Astray<'o>>) {
+    let (mut entries, mut astray) = (Vec::<Entry<'o>>::new(), Vec::new());
+    let mut under = "";
+    for heading in outline.headings() {
+        if heading.level <= SECTION_LEVEL_MAX {
+            under = &heading.key;
+        }
+        let is_here = if schema.under.is_empty() {
+            template.section(&heading.key).is_none()
+        } else {
+            schema.under.iter().any(|key| key == under)
+        };
+        let looks_so = |(pattern, _): &(Pattern, String)| pattern.matches(&heading.title);
+        let is_like_one = schema.heading.as_ref().is_some_and(looks_so);
+        if heading.level == schema.level && is_here {
+            if !is_like_one
+                && schema
+                    .fields
+                    .iter()
+                    .any(|field| field.goes_by(&heading.key))
+            {
+                astray.push(Astray::Field(heading));
+                continue;
+            }
+            let end = outline.end_of(heading);
+            entries.push(Entry {
+                heading,
+                under,
+                end,
+            });
+            continue;
+        }
+        let is_inside = entries
+            .last()
+            .is_some_and(|last| heading.range.start < last.end);
+        if !is_inside && is_like_one {
+            astray.push(Astray::Entry(heading));
+        }
+    }
+    (entries, astray)
+}
+
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+    let Some(schema) = &template.entries else {
+        return;
+    };
+    let (entries, astray) = sorted(outline, template, schema);
+    for astray in &astray {
+        flaws.add(match astray {
+            Astray::Entry(heading) => entry_astray(template, schema, heading),
+            Astray::Field(heading) => field_astray(schema, heading),
+        });
+    }
+    none(
+        outline,
+        template,
+        schema,
+        (&entries, !astray.is_empty()),
+        flaws,
+    );
+    duplicates(schema, &entries, flaws);
+    for entry in &entries {
+        self::entry(outline, template, schema, entry, flaws);
+    }
+}
+
+/// How an entry is called, in the flaws about it.
+fn found(kind: FlawKind, key: &str, line: u32, message: String) -> Found {
+    Found::section(kind, key, line, message).subject("entries")
+}
+
+fn entry_astray(template: &Template, schema: &EntrySchema, heading: &Heading) -> Found {
+    let Heading {
+        level,
+        title,
+        key,
+        line,
+        ..
+    } = heading;
+    let name = &schema.name;
+    if *level != schema.level {
+        return other_level(heading, schema.level, &format!("a {name}"));
+    }
+    let names = schema.under.iter().filter_map(|key| template.section(key));
+    let names: Vec<String> = names.map(|one| format!("`## {}`", one.name)).collect();
+    let names = names.join(" or ");
+    let message = format!("`{}` is not under {names}", quoted(title));
+    found(FlawKind::SchemaViolation, key, *line, message)
+        .prompt(format!("move the {name} of line {line} under {names}"))
+}
+
+fn field_astray(schema: &EntrySchema, heading: &Heading) -> Found {
+    let what = format!("in a {} it", schema.name);
+    other_level(heading, schema.level + 1, &what)
+}
+
+/// A heading that has to have another level.
+fn other_level(heading: &Heading, wanted: u8, what: &str) -> Found {
+    let Heading {
+        level,
+        title,
+        key,
+        line,
+        range,
+    } = heading;
+    let hashes = "#".repeat(usize::from(wanted));
+    let message = format!(
+        "`{}` is a heading of level {level}; {what} is one of level {wanted}",
+        quoted(title)
+    );
+    found(FlawKind::FormatError, key, *line, message)
+        .prompt(format!("begin line {line} with `{hashes} `"))
+        .example(format!("{hashes} {title}"))
+        .edit(Edit {
+            range: range.clone(),
+            text: format!("{hashes} {title}\n"),
+        })
+}
+
+/// Where there are no entries though there is text, or though there have to be some.
+fn none(
+    outline: &Outline<'_>,
+    template: &Template,
+    schema: &EntrySchema,
+    (entries, has_others): (&[Entry<'_>], bool),
+    flaws: &mut Flaws<'_>,
+) {
+    let name = &schema.name;
+    let hashes = "#".repeat(usize::from(schema.level));
+    let says = match &schema.heading {
+        Some((_, says)) => format!("`{hashes} ` and {says}"),
+        None => format!("`{hashes} ` and its name"),
+    };
+    let is_empty = |section: &&Section| !entries.iter().any(|entry| entry.under == section.key);
+    for key in &schema.under {
+        let Some(section) = outline.section(key).filter(is_empty) else {
+            continue;
+        };
+        let none = template
+            .section(key)
+            .is_some_and(|one| one.is_none(outline.slice(&section.body)));
+        if none || !outline.says_something(&section.body) {
+            continue;
+        }
+        let title = &section.title;
+        let message = format!("Section {title} has text and no {name}: each begins with {says}");
+        flaws.add(found(FlawKind::FormatError, key, section.line, message));
+    }
+    let all = outline.whole();
+    if schema.under.is_empty() && entries.is_empty() && !has_others {
+        let message = format!("There is no {name}: each begins with {says}");
+        let at = outline.text().len();
+        let found = found(FlawKind::FormatError, "entries", outline.line(at), message);
+        if outline.says_something(&all) || !outline.headings().is_empty() {
+            let edit = Edit::insert(outline.text(), at, &schema.sample);
+            flaws.add(found.edit(edit));
+        } else {
+            let text = format!("# {}\n\n{}\n", template.title, schema.sample);
+            flaws.add(found.edit(Edit { range: 0..at, text }));
+        }
+    }
+}
+
+fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], flaws: &mut Flaws<'_>) {
+    if !schema.unique {
+        return;
+    }
+    let mut first: HashMap<String, u32> = HashMap::new();
+    for entry in entries {
+        let Heading {
+            title, key, line, ..
+        } = entry.heading;
+        let pattern = schema.heading.as_ref().map(|(pattern, _)| pattern);
+        let id = pattern.and_then(|pattern| pattern.group(title, "id"));
+        let id = id.map_or_else(|| key.clone(), key_of);
+        match first.get(&id) {
+            None => {
+                first.insert(id, *line);
+            }
+            Some(first) => {
+                let message = format!(
+                    "Duplicate {}: {id}; the first is on line {first}",
+                    schema.name
+                );
+                flaws.add(found(FlawKind::SchemaViolation, key, *line, message).prompt(format!(
+                    "give the {} of line {line} an id of its own, or put what it says into that of line {first}",
+                    schema.name
+                )));
+            }
+        }
+    }
+}
+
+fn entry(
+    outline: &Outline<'_>,
+    template: &Template,
+    schema: &EntrySchema,
+    entry: &Entry<'_>,
+    flaws: &mut Flaws<'_>,
+) {
+    let Heading {
+        title,
+        key,
+        line,
+        range,
+        level,
+    } = entry.heading;
+    if let Some((pattern, says)) = &schema.heading
+        && !pattern.matches(title)
+    {
+        flaws.add(other_heading(schema, entry.heading, says));
+    }
+    let name = format!("the {} `{}`", schema.name, quoted(title));
+    let body = range.end..entry.end;
+    if !outline.says_something(&body) {
+        let message = format!("The {} `{}` is empty", schema.name, quoted(title));
+        let sample = schema.sample.split_once('\n');
+        let edit = Edit {
+            range: range.end..outline.trimmed_end(&body).max(range.end),
+            text: format!("\n{}\n\n", sample.map_or("", |(_, rest)| rest.trim())),
+        };
+        flaws.add(found(FlawKind::ContentQuality, key, *line, message).edit(edit));
+        return;
+    }
+    let owner = Owner {
+        section: key,
+        subject: "entries",
+        name,
+        line: *line,
+        range: body,
+        level: *level,
+        indent: String::new(),
+        is_entry: true,
+    };
+    let said = fields::check(outline, template, &owner, &schema.fields, flaws);
+    at_least_one(outline, schema, &owner, &said, flaws);
+    // What the section asks of the entries in it, unless their own fields are wrong already.
+    let Some(section) = template.section(entry.under) else {
+        return;
+    };
+    let is_told = |field: &&Field| {
+        let mut own = schema.fields.iter().zip(&said);
+        own.any(|(own, said)| *said == Said::Wrong && own.name == field.name)
+    };
+    let fields = section.fields.iter().filter(|field| !is_told(field));
+    let fields: Vec<Field> = fields.cloned().collect();
+    fields::check(outline, template, &owner, &fields, flaws);
+}
+
+/// A heading that does not say what one of an entry has to.
+fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> Found {
+    let Heading {
+        title,
+        key,
+        line,
+        range,
+        ..
+    } = heading;
+    let message = format!("The heading `{}` is not {says}", quoted(title));
+    let example = schema.sample.lines().next().unwrap_or_default();
+    found(FlawKind::FormatError, key, *line, message)
+        .prompt(format!("rewrite the heading of line {line} as {says}"))
+        .example(example)
+        .edit(Edit {
+            range: range.clone(),
+            text: format!("{example}\n"),
+        })
+}
+
+fn at_least_one(
+    outline: &Outline<'_>,
+    schema: &EntrySchema,
+    owner: &Owner<'_>,
+    said: &[Said],
+    flaws: &mut Flaws<'_>,
+) {
+    let choices = &schema.at_least_one_of;
+    let is_one = |field: &Field| choices.iter().any(|name| field.goes_by(&key_of(name)));
+    let mut fields = schema.fields.iter().zip(said);
+    if choices.is_empty() || fields.any(|(field, said)| *said != Said::Nothing && is_one(field)) {
+        return;
+    }
+    let (name, names) = (&owner.name, choices.join(", "));
+    let message = format!("{} has none of {names}", owner.called());
+    let kind = FlawKind::SchemaViolation;
+    let flaw = found(kind, owner.section, owner.line, message)
+        .prompt(format!("add to {name} at least one of {names}"));
+    let first = schema.fields.iter().find(|field| is_one(field));
+    flaws.add(match first {
+        Some(field) => {
+            let end = outline.trimmed_end(&owner.range);
+            let text = skeleton::field(schema, field, field.shown());
+            flaw.edit(Edit::insert(outline.text(), end, &text))
+        }
+        None => flaw,
+    });
+}

@@ -1,0 +1,331 @@
+//! Fields of a section, an item or an entry: where they are, and whether they are as declared.
+
+use super::blank::is_placeholder;
+use super::flaws::{Flaws, Found, field_line};
+use super::lines::{label, parts, plain, quoted};
+use super::{FlawKind, Severity};
+use crate::projects::mend::Edit;
+use crate::projects::outline::{Outline, key_of};
+use crate::projects::template::{Field, FieldForm, Template};
+use std::ops::Range;
+
+/// Names of no field that are kept, to find the one that was meant.
+const STRANGERS_MAX: usize = 50;
+
+/// What has fields: a section, an item of its list, an entry.
+pub(super) struct Owner<'a> {
+    /// The key of the section or entry, for flaws.
+    pub(super) section: &'a str,
+    /// What its prompts are called after.
+    pub(super) subject: &'a str,
+    /// How it is called within a sentence.
+    pub(super) name: String,
+    /// Where it begins, from 1.
+    pub(super) line: u32,
+    /// Where its fields are.
+    pub(super) range: Range<usize>,
+    /// The level of its heading; fields may be headings below it.
+    pub(super) level: u8,
+    /// What is written in front of a line of it.
+    pub(super) indent: String,
+    pub(super) is_entry: bool,
+}
+
+impl Owner<'_> {
+    /// How it is called at the beginning of a sentence.
+    pub(super) fn called(&self) -> String {
+        let mut rest = self.name.chars();
+        let first = rest.next().map(char::to_uppercase);
+        first.into_iter().flatten().chain(rest).collect()
+    }
+}
+
+/// Where a field is, and what it says.
+struct Place {
+    /// Which, by its number; `None` for a heading that is no field, which ends the one before.
+    field: Option<usize>,
+    /// Where its line or part of a line begins.
+    at: usize,
+    /// Where its value begins.
+    value: usize,
+}
+
+/// The fields of a range.
+pub(super) struct Fields {
+    places: Vec<Place>,
+    /// The names of what looks like a field and is none, with their lines.
+    strangers: Vec<(String, u32)>,
+    end: usize,
+}
+
+impl Fields {
+    /// Finds the fields of a range that is headed by a heading of a level.
+    pub(super) fn of(
+        outline: &Outline<'_>,
+        range: &Range<usize>,
+        level: u8,
+        all: &[Field],
+    ) -> Self {
+        let mut fields = Self {
+            places: Vec::new(),
+            strangers: Vec::new(),
+            end: range.end,
+        };
+        let which = |key: &str| all.iter().position(|field| field.goes_by(key));
+        for (start, line) in outline.lines(range) {
+            let indent = line.len() - line.trim_start().len();
+            if let Some(heading) = outline.heading_at(start) {
+                if heading.range.start != start || heading.level <= level {
+                    continue;
+                }
+                let field = which(&heading.key);
+                if field.is_none() {
+                    fields.stranger(&heading.key, heading.line);
+                }
+                if field.is_some() || heading.level == level + 1 {
+                    let (at, value) = (start, heading.range.end);
+                    fields.places.push(Place { field, at, value });
+                }
+                continue;
+            }
+            if outline.is_quiet(start + indent) {
+                continue;
+            }
+            for (at, part) in parts(line) {
+                let Some(label) = label(part) else { continue };
+                let key = key_of(label.name);
+                let at = start + at;
+                match which(&key) {
+                    None => fields.stranger(&key, outline.line(at)),
+                    Some(field) => fields.places.push(Place {
+                        field: Some(field),
+                        at,
+                        value: at + label.value,
+                    }),
+                }
+            }
+        }
+        fields
+    }
+
+    /// Whether any field is there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.iter().all(|place| place.field.is_none())
+    }
+
+    /// What the first field of a number says, with where.
+    fn value(&self, field: usize) -> Option<Range<usize>> {
+        let at = self
+            .places
+            .iter()
+            .position(|one| one.field == Some(field))?;
+        let next = self.places.get(at + 1).map_or(self.end, |next| next.at);
+        let start = self.places.get(at)?.value;
+        Some(start.min(next)..next)
+    }
+
+    fn stranger(&mut self, key: &str, line: u32) {
+        if self.strangers.len() < STRANGERS_MAX {
+            self.strangers.push((key.to_owned(), line));
+        }
+    }
+
+    /// What was probably meant to be a field.
+    fn meant(&self, field: &Field) -> Option<&(String, u32)> {
+        let key = field.keys.first()?;
+        let far = (key.len() / 3).max(1);
+        let distance = |(name, _): &&(String, u32)| strsim::osa_distance(name, key);
+        let near = self.strangers.iter().min_by_key(distance)?;
+        (distance(&near) <= far).then_some(near)
+    }
+}
+
+/// What was found out about a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// It is not there, or says nothing.
+    Nothing,
+    /// It says something that does not fit.
+    Wrong,
+    /// It says something.
+    Fine,
+}
+
+/// Checks some fields of an owner; tells what was found out about each.
+pub(super) fn check(
+    outline: &Outline<'_>,
+    template: &Template,
+    owner: &Owner<'_>,
+    all: &[Field],
+    flaws: &mut Flaws<'_>,
+) -> Vec<Said> {
+    let fields = Fields::of(outline, &owner.range, owner.level, all);
+    let mut said = Vec::with_capacity(all.len());
+    for (number, field) in all.iter().enumerate() {
+        let Some(range) = fields.value(number) else {
+            said.push(Said::Nothing);
+            if field.required {
+                flaws.add(missing(
+                    outline,
+                    template,
+                    owner,
+                    field,
+                    fields.meant(field),
+                ));
+            }
+            continue;
+        };
+        let value = plain(outline.slice(&range));
+        let (state, flaw) = if value.is_empty() {
+            (Said::Nothing, Some(empty(outline, owner, field, &range)))
+        } else if is_placeholder(value) {
+            (Said::Wrong, None) // told with the other placeholders
+        } else {
+            match wrong(field, value) {
+                Some(message) => (
+                    Said::Wrong,
+                    Some(misfit(outline, owner, field, &range, &message)),
+                ),
+                None => (Said::Fine, None),
+            }
+        };
+        said.push(state);
+        if let Some(flaw) = flaw {
+            flaws.add(flaw.example(field_line(template, owner.is_entry, field).0));
+        }
+    }
+    said
+}
+
+fn misfit(
+    outline: &Outline<'_>,
+    owner: &Owner<'_>,
+    field: &Field,
+    range: &Range<usize>,
+    message: &str,
+) -> Found {
+    let (name, of) = (&field.name, &owner.name);
+    // Under a heading the value begins on a later line.
+    let value = outline.slice(range);
+    let blank = value.len() - value.trim_start().len();
+    let line = outline.line(range.start + blank);
+    found(
+        owner,
+        FlawKind::SchemaViolation,
+        line,
+        format!("{}: {message}", owner.called()),
+    )
+    .severity(field.severity)
+    .prompt(format!(
+        "correct `{name}` of {of}: it must be {}",
+        asked(field)
+    ))
+    .edit(replaced(outline, range, field))
+}
+
+/// What is wrong with the value of a field.
+pub(super) fn wrong(field: &Field, value: &str) -> Option<String> {
+    let begins = |choice: &String| {
+        let value = value.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let head = value.get(..choice.len());
+        let rest = value.get(choice.len()..).unwrap_or_default();
+        head.is_some_and(|head| head.eq_ignore_ascii_case(choice))
+            && !rest.starts_with(char::is_alphanumeric)
+    };
+    let fits = (field.one_of.is_empty() || field.one_of.iter().any(begins))
+        && field.pattern.as_ref().is_none_or(|one| one.matches(value));
+    if fits {
+        return None;
+    }
+    let (name, value) = (&field.name, quoted(value));
+    Some(format!(
+        "`{name}` is {value:?}; it must be {}",
+        asked(field)
+    ))
+}
+
+/// What a field has to be.
+fn asked(field: &Field) -> String {
+    if field.one_of.is_empty() {
+        field.says.clone()
+    } else {
+        format!("one of {}", field.one_of.join(", "))
+    }
+}
+
+fn found(owner: &Owner<'_>, kind: FlawKind, line: u32, message: String) -> Found {
+    Found::section(kind, owner.subject, line, message).within(owner.section)
+}
+
+fn missing(
+    outline: &Outline<'_>,
+    template: &Template,
+    owner: &Owner<'_>,
+    field: &Field,
+    meant: Option<&(String, u32)>,
+) -> Found {
+    let (line, form) = field_line(template, owner.is_entry, field);
+    let end = outline.trimmed_end(&owner.range);
+    let edit = match form {
+        FieldForm::Heading => Edit::insert(outline.text(), end, &line),
+        FieldForm::Line => Edit {
+            range: end..end,
+            text: format!("\n{}{line}", owner.indent),
+        },
+    };
+    let (name, of, called) = (&field.name, &owner.name, owner.called());
+    let message = match meant {
+        Some((meant, at)) => {
+            format!("{called} has no `{name}`; `{meant}` on line {at} looks like it")
+        }
+        None => format!("{called} has no `{name}`"),
+    };
+    let prompt = match meant {
+        Some((meant, at)) => format!("rename `{meant}` on line {at} to `{name}`"),
+        None => format!("add `{name}` to {of}: {}", asked(field)),
+    };
+    found(owner, FlawKind::SchemaViolation, owner.line, message)
+        .severity(field.severity)
+        .prompt(prompt)
+        .example(line)
+        .edit(edit)
+}
+
+fn empty(outline: &Outline<'_>, owner: &Owner<'_>, field: &Field, range: &Range<usize>) -> Found {
+    let (name, of) = (&field.name, &owner.name);
+    // What nobody asked for may as well be left out.
+    let severity = if field.required {
+        field.severity
+    } else {
+        Severity::Warning
+    };
+    let line = outline.line(range.start.saturating_sub(1));
+    found(
+        owner,
+        FlawKind::ContentQuality,
+        line,
+        format!("{}: `{name}` is empty", owner.called()),
+    )
+    .severity(severity)
+    .prompt(format!(
+        "say `{name}` of {of} ({}), or leave it out",
+        field.says
+    ))
+    .edit(replaced(outline, range, field))
+}
+
+/// The first line of a value replaced by one that fits.
+fn replaced(outline: &Outline<'_>, range: &Range<usize>, field: &Field) -> Edit {
+    let value = outline.slice(range);
+    let blank = value.len() - value.trim_start().len();
+    let first = value.trim().lines().next().unwrap_or_default();
+    let (start, text) = if first.is_empty() {
+        (range.start, format!(" {}", field.shown()))
+    } else {
+        (range.start + blank, field.shown())
+    };
+    Edit {
+        range: start..start + first.len(),
+        text,
+    }
+}

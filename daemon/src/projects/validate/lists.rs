@@ -1,0 +1,154 @@
+//! Whether a section is a list, and its items have their fields.
+
+use super::FlawKind;
+use super::fields::{self, Fields, Owner};
+use super::flaws::{Flaws, Found};
+use super::lines::{marker_bytes, plain, quoted};
+use super::sections::counted;
+use crate::projects::mend::Edit;
+use crate::projects::outline::{Outline, Section};
+use crate::projects::template::{SectionSchema, Template};
+use std::ops::Range;
+
+/// Checks a section that has to be a list.
+pub(super) fn check(
+    outline: &Outline<'_>,
+    template: &Template,
+    schema: &SectionSchema,
+    section: &Section,
+    flaws: &mut Flaws<'_>,
+) {
+    let (key, name) = (&schema.key, &schema.name);
+    let owners = items(outline, schema, section);
+    if owners.is_empty() {
+        let message = format!("Section {name} must be a Markdown list; it has no list items");
+        let end = outline.trimmed_end(&section.body);
+        let edit = Edit {
+            range: section.body.start..end,
+            text: as_list(outline.slice(&(section.body.start..end))),
+        };
+        let found = Found::section(FlawKind::FormatError, key, section.line, message);
+        flaws.add(if schema.fields.is_empty() {
+            found.edit(edit)
+        } else {
+            found.lacks()
+        });
+        return;
+    }
+    if let Some(least) = schema.min_items
+        && owners.len() < least
+    {
+        let count = counted(owners.len(), "item");
+        let message = format!("Section {name} has {count}; it needs at least {least}");
+        let kind = FlawKind::ContentQuality;
+        flaws.add(Found::section(kind, key, section.line, message).lacks());
+    }
+    if !schema.fields.is_empty() {
+        for owner in &owners {
+            fields::check(outline, template, owner, &schema.fields, flaws);
+        }
+    }
+}
+
+/// The items of a section that is a list: its subsections, if any has one of the fields, else the items
+/// of its lists.
+fn items<'a>(
+    outline: &Outline<'_>,
+    schema: &'a SectionSchema,
+    section: &Section,
+) -> Vec<Owner<'a>> {
+    let owner = |name: &str, line, range, level, indent| Owner {
+        section: &schema.key,
+        subject: &schema.key,
+        name: format!("{}, `{}`", schema.name, quoted(name)),
+        line,
+        range,
+        level,
+        indent,
+        is_entry: false,
+    };
+    let headings = outline.headings_in(&section.body).iter();
+    let mut headings: Vec<_> = headings
+        .filter(|heading| heading.level == section.level.max(2) + 1)
+        .map(|heading| {
+            (
+                heading,
+                heading.range.end..outline.end_of(heading).min(section.body.end),
+            )
+        })
+        .collect();
+    let is_item = |range: &Range<usize>, level| {
+        !schema.fields.is_empty() && !Fields::of(outline, range, level, &schema.fields).is_empty()
+    };
+    if headings.iter().any(|(heading, range)| {
+        let has_items = outline.items_in(range).iter().any(|item| item.depth == 1);
+        is_item(range, heading.level) && !(has_items && is_split(outline, schema, range))
+    }) {
+        headings.retain(|(_, range)| outline.says_something(range));
+        let items = headings.into_iter().map(|(heading, range)| {
+            owner(
+                &heading.title,
+                heading.line,
+                range,
+                heading.level,
+                String::new(),
+            )
+        });
+        return items.collect();
+    }
+    let items = outline.items_in(&section.body).iter();
+    items
+        .filter(|item| item.depth == 1)
+        .map(|item| {
+            let (start, line) = outline
+                .lines(&(line_start(outline, item.range.start)..item.range.end))
+                .next()
+                .unwrap_or((item.range.start, ""));
+            let indent = " ".repeat(content_column(line));
+            let first = line.get(marker_bytes(line)..).unwrap_or_default();
+            let name = plain(first.split([':', '—']).next().unwrap_or_default());
+            // Its own line counts, so that a field may stand on it.
+            let range = start..item.range.end;
+            owner(name, outline.line(start), range, section.level, indent)
+        })
+        .collect()
+}
+
+/// How far what belongs to the item of a line is indented.
+fn content_column(line: &str) -> usize {
+    let item = line.trim_start();
+    let digits = item.bytes().take_while(u8::is_ascii_digit).count();
+    // The bullet and a space, or the digits, their point and a space.
+    line.len() - item.len() + digits + 2
+}
+
+/// Whether the fields below a heading belong to the items of a list there, not to the heading.
+fn is_split(outline: &Outline<'_>, schema: &SectionSchema, range: &Range<usize>) -> bool {
+    let deep = outline
+        .items_in(range)
+        .iter()
+        .filter(|item| item.depth == 2);
+    deep.into_iter().any(|item| {
+        let start = line_start(outline, item.range.start);
+        !Fields::of(outline, &(start..item.range.end), 6, &schema.fields).is_empty()
+    })
+}
+
+/// Where the line of a byte begins.
+fn line_start(outline: &Outline<'_>, at: usize) -> usize {
+    let before = outline.text().get(..at).unwrap_or_default();
+    before.rfind(['\n', '\r']).map_or(0, |end| end + 1)
+}
+
+/// Each paragraph line as an item.
+fn as_list(body: &str) -> String {
+    let line = |line: &str| {
+        if line.trim().is_empty() {
+            line.to_owned()
+        } else {
+            format!("- {}", line.trim())
+        }
+    };
+    let lines: Vec<String> = body.lines().map(line).collect();
+    lines.join("\n")
+}

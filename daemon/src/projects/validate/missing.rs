@@ -1,0 +1,108 @@
+//! A section that is not there: where it belongs, and what was probably meant to be it.
+
+use super::FlawKind;
+use super::flaws::Found;
+use super::lines::quoted;
+use crate::projects::mend::{Edit, section_place};
+use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, key_of};
+use crate::projects::template::{SectionSchema, Template};
+use std::collections::HashMap;
+
+/// Headings among which one that was meant is looked for.
+const MEANT_MAX: usize = 200;
+/// The deepest level of a heading that may have been meant to be a section.
+const MEANT_LEVEL_MAX: u8 = 4;
+/// Longest heading that may have been meant, in bytes.
+const MEANT_BYTES_MAX: usize = 128;
+
+/// The flaw of a section that is not there; `hidden` are the [`headings_in_code`].
+pub(super) fn missing(
+    outline: &Outline<'_>,
+    template: &Template,
+    schema: &SectionSchema,
+    hidden: &HashMap<String, u32>,
+) -> Found {
+    let key = &schema.key;
+    let message = format!("Missing required section: {key}");
+    let kind = FlawKind::MissingSection;
+    if let Some(near) = meant(outline, template, key) {
+        return renamed(near, schema);
+    }
+    let is_blank = outline.text().trim().is_empty();
+    let at = if is_blank {
+        0
+    } else {
+        section_place(outline, template, key)
+    };
+    let sample = template.section_sample(schema);
+    let edit = if is_blank {
+        Edit {
+            range: 0..outline.text().len(),
+            text: format!("# {}\n\n{sample}", template.title),
+        }
+    } else {
+        Edit::insert(outline.text(), at, &sample)
+    };
+    match hidden.get(key) {
+        Some(line) => Found::section(kind, key, *line, message).edit(edit).prompt(format!(
+            "take the heading `## {}` of line {line} and what follows it out of the code block: close or remove the fence before it, or its indentation",
+            schema.name
+        )),
+        None => Found::section(kind, key, outline.line(at), message).edit(edit),
+    }
+}
+
+/// What has nearly the section's name is renamed; its level stays, if it is that of a section.
+fn renamed(near: &Heading, schema: &SectionSchema) -> Found {
+    let Heading {
+        level, line, range, ..
+    } = near;
+    let (key, name) = (&schema.key, &schema.name);
+    let message = format!("Missing required section: {key}");
+    let hashes = if *level == 1 { "#" } else { "##" };
+    let prompt = format!(
+        "rename the heading `{}` on line {line} to `{hashes} {name}`, or add a section of that name",
+        quoted(&near.title)
+    );
+    Found::section(FlawKind::MissingSection, key, *line, message)
+        .prompt(prompt)
+        .edit(Edit {
+            range: range.clone(),
+            text: format!("{hashes} {name}\n"),
+        })
+}
+
+/// A heading that was probably meant to be a section: nearly its name, or its name at a deeper level.
+fn meant<'o>(outline: &'o Outline<'_>, template: &Template, key: &str) -> Option<&'o Heading> {
+    let far = key.len() / 4;
+    let is_near = |title: &str| {
+        let near = key_of(&title.replace(['-', '_', '/', '&'], " "));
+        near.len().abs_diff(key.len()) <= far && strsim::osa_distance(&near, key) <= far
+    };
+    let mut headings = outline.headings().iter().take(MEANT_MAX);
+    headings.find(|heading| {
+        let may_be = if heading.level <= SECTION_LEVEL_MAX {
+            template.section(&heading.key).is_none()
+        } else {
+            // Below that there are entries and their fields.
+            heading.level <= MEANT_LEVEL_MAX && template.entries.is_none()
+        };
+        may_be && heading.title.len() < MEANT_BYTES_MAX && is_near(&heading.title)
+    })
+}
+
+/// What would be headings if they were not in code: their keys, each with the first line.
+pub(super) fn headings_in_code(outline: &Outline<'_>) -> HashMap<String, u32> {
+    let mut hidden = HashMap::new();
+    for (start, line) in outline.lines(&outline.whole()) {
+        let indent = line.len() - line.trim_start().len();
+        let title = line.trim().trim_start_matches('#');
+        if title.len() < line.trim().len() && title.len() < 128 && outline.is_quiet(start + indent)
+        {
+            hidden
+                .entry(key_of(title))
+                .or_insert_with(|| outline.line(start));
+        }
+    }
+    hidden
+}

@@ -1,0 +1,286 @@
+//! Text that stands for text still to be written.
+//!
+//! A line, cell or value that is nothing but a placeholder is an error. A line that begins with `TODO:`
+//! and goes on is somebody's own list of things to do: a warning. A word within a sentence is nothing at
+//! all, and code is never looked at.
+
+use super::blank::{PLACEHOLDER_BYTES_MAX, is_placeholder, is_word};
+use super::flaws::{Flaws, Found};
+use super::lines::{label, marker_bytes, plain, quoted};
+use super::{FlawKind, Severity};
+use crate::projects::mend::Edit;
+use crate::projects::outline::{Outline, Section, key_of};
+use crate::projects::template::Template;
+
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+    let mut at = At::the_start_of(outline);
+    // A word that stands alone: what it is depends on the next line.
+    let mut alone: Option<(Found, Layout)> = None;
+    for (start, line) in outline.lines(&outline.whole()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let layout = Layout::of(line);
+        let section = at.go_to(start);
+        if let Some((found, above)) = alone.take()
+            && !above.introduces(&layout)
+        {
+            flaws.add(found);
+        }
+        if outline.is_quiet(start + layout.marker) || outline.is_quiet(start + layout.indent) {
+            continue;
+        }
+        let is_heading = outline.heading_at(start).is_some();
+        let rest = line.get(layout.marker..).unwrap_or_default().trim();
+        let told = if is_heading {
+            heading(rest)
+        } else if rest.starts_with('|') {
+            row(rest)
+        } else if outline.is_link(start + layout.marker) {
+            None
+        } else {
+            whole_line(rest, template)
+        };
+        let told = told.or_else(|| mention(outline, start, line));
+        if let Some(told) = told {
+            let at = start + layout.marker;
+            let found = found(outline, section, (start, at), &told);
+            if !is_heading && is_word(plain(rest)) {
+                alone = Some((found, layout));
+            } else {
+                flaws.add(found);
+            }
+        }
+    }
+    if let Some((found, _)) = alone {
+        flaws.add(found);
+    }
+    left_over(outline, template, flaws);
+}
+
+/// How a line is laid out.
+struct Layout {
+    /// Bytes of white space in front.
+    indent: usize,
+    /// Bytes of all that is in front of what it says.
+    marker: usize,
+}
+
+impl Layout {
+    fn of(line: &str) -> Self {
+        Self {
+            indent: line.len() - line.trim_start().len(),
+            marker: marker_bytes(line),
+        }
+    }
+
+    fn is_item(&self) -> bool {
+        self.marker > self.indent
+    }
+
+    /// Whether the next line is an item of the list that this one heads: "TODO:" and what is to do.
+    fn introduces(&self, next: &Self) -> bool {
+        next.is_item() && (!self.is_item() || next.indent > self.indent)
+    }
+}
+
+/// A placeholder in a line.
+struct Told {
+    severity: Severity,
+    placeholder: String,
+    mend: Mend,
+}
+
+/// What would mend a line.
+enum Mend {
+    /// Nothing that is known here.
+    Unknown,
+    /// Taking the line out.
+    Remove,
+    /// A value from here on, in bytes of what the line says.
+    Value(usize, String),
+}
+
+impl Told {
+    fn new(severity: Severity, placeholder: &str) -> Self {
+        Self {
+            severity,
+            placeholder: quoted(placeholder),
+            mend: Mend::Unknown,
+        }
+    }
+
+    fn mended(mut self, mend: Mend) -> Self {
+        self.mend = mend;
+        self
+    }
+}
+
+/// A heading that is a placeholder; a section may well be called "TODO".
+fn heading(line: &str) -> Option<Told> {
+    let title = line.trim_start_matches('#').trim();
+    let is_blank = is_placeholder(title) && !is_word(plain(title));
+    is_blank.then(|| Told::new(Severity::Error, title))
+}
+
+/// A line that is a placeholder, has one for its value, or begins with one.
+fn whole_line(rest: &str, template: &Template) -> Option<Told> {
+    if is_placeholder(rest) {
+        return Some(Told::new(Severity::Error, rest).mended(Mend::Remove));
+    }
+    if matches!(rest, "..." | "…" | "[...]" | "[…]" | "(...)") {
+        return Some(Told::new(Severity::Warning, rest).mended(Mend::Remove));
+    }
+    if let Some(told) = value(rest, template) {
+        return Some(told);
+    }
+    let head: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+    // In capitals, since "Todo list: …" is how sentences begin.
+    let is_task = matches!(head.as_str(), "TODO" | "TBD" | "FIXME" | "XXX");
+    is_task.then(|| Told::new(Severity::Warning, &head))
+}
+
+/// A label whose value is a placeholder.
+fn value(rest: &str, template: &Template) -> Option<Told> {
+    if rest.len() > PLACEHOLDER_BYTES_MAX {
+        return None;
+    }
+    let label = label(rest)?;
+    let value = rest.get(label.value..).filter(|one| is_placeholder(one))?;
+    let key = key_of(label.name);
+    let sections = template.sections.iter().flat_map(|section| &section.fields);
+    let entries = template.entries.iter().flat_map(|entries| &entries.fields);
+    let field = sections.chain(entries).find(|field| field.goes_by(&key));
+    // A field that the template asks for has to be known; "Release date: TBD" may be so.
+    let is_error = field.is_some() || is_marker(label.name) || !is_word(plain(value));
+    let severity = if is_error {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    Some(Told::new(severity, plain(value)).mended(match field {
+        Some(field) => Mend::Value(label.value, format!(" {}", field.shown())),
+        None => Mend::Remove,
+    }))
+}
+
+fn is_marker(name: &str) -> bool {
+    matches!(key_of(name).as_str(), "todo" | "tbd" | "fixme" | "xxx")
+}
+
+/// A row of a table: an error if it has nothing but placeholders behind its first cell.
+fn row(row: &str) -> Option<Told> {
+    let cells = row.trim_matches('|').split('|').map(str::trim);
+    let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
+    let count = cells.iter().filter(|cell| is_placeholder(cell)).count();
+    let first = cells.iter().find(|cell| is_placeholder(cell))?;
+    let is_all = count >= cells.len().saturating_sub(1).max(1);
+    let severity = if is_all {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    Some(Told::new(severity, first))
+}
+
+/// A variable of a template language within a sentence, which was probably to be replaced.
+fn mention(outline: &Outline<'_>, start: usize, line: &str) -> Option<Told> {
+    let mut places = line.match_indices("{{");
+    let (at, _) = places.find(|(at, _)| !outline.is_quiet(start + at))?;
+    let rest = line.get(at..)?;
+    let end = rest.find("}}")? + 2;
+    let variable = rest.get(..end).filter(|variable| variable.len() <= 80)?;
+    Some(Told::new(Severity::Warning, variable))
+}
+
+/// The flaw of a line, by where it begins and where what it says begins.
+fn found(
+    outline: &Outline<'_>,
+    section: Option<&Section>,
+    (start, at): (usize, usize),
+    told: &Told,
+) -> Found {
+    let Told {
+        severity,
+        placeholder,
+        mend,
+    } = told;
+    let (kind, line) = (FlawKind::ContentQuality, outline.line(start));
+    let message = match severity {
+        Severity::Error => format!("Placeholder text: {placeholder}"),
+        Severity::Warning => format!("Looks like placeholder text: {placeholder}"),
+    };
+    let prompt = format!(
+        "replace the placeholder `{placeholder}` on line {line} by what you know, or remove the line"
+    );
+    let found = match section {
+        Some(section) => Found::section(kind, &section.key, line, message),
+        None => Found::file(kind, line, message),
+    };
+    let found = found.severity(*severity).prompt(prompt);
+    let line = outline.lines(&(start..start + 1)).next();
+    let end = line.map_or(start, |(_, line)| start + line.len());
+    match mend {
+        Mend::Unknown => found,
+        Mend::Remove => found.edit(Edit {
+            range: start..end,
+            text: String::new(),
+        }),
+        Mend::Value(from, text) => found.edit(Edit {
+            range: at + from..end,
+            text: text.clone(),
+        }),
+    }
+}
+
+/// Lines of the template's examples: one flaw for each section that has some.
+fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+    let mut at = At::the_start_of(outline);
+    let mut groups: Vec<(Option<&Section>, u32, usize)> = Vec::new();
+    for start in template.samples.left_over(outline) {
+        let section = at.go_to(start);
+        match groups.last_mut() {
+            Some((last, _, count)) if *last == section => *count += 1,
+            _ => groups.push((section, outline.line(start), 1)),
+        }
+    }
+    for (section, line, count) in groups {
+        let lines = if count == 1 { "line" } else { "lines" };
+        let message = format!("Placeholder text: {count} {lines} of the template's own example");
+        let prompt = format!(
+            "replace what is copied from the template's example, from line {line} on, by what is true of your project"
+        );
+        let kind = FlawKind::ContentQuality;
+        let found = match section {
+            Some(section) => Found::section(kind, &section.key, line, message),
+            None => Found::file(kind, line, message),
+        };
+        flaws.add(found.prompt(prompt));
+    }
+}
+
+/// The section that a place is in, for places in order.
+struct At<'o> {
+    sections: &'o [Section],
+    section: Option<&'o Section>,
+}
+
+impl<'o> At<'o> {
+    fn the_start_of(outline: &'o Outline<'_>) -> Self {
+        Self {
+            sections: outline.sections(),
+            section: None,
+        }
+    }
+
+    fn go_to(&mut self, at: usize) -> Option<&'o Section> {
+        while let Some((next, rest)) = self.sections.split_first() {
+            if next.heading.start > at {
+                break;
+            }
+            self.section = Some(next);
+            self.sections = rest;
+        }
+        self.section
+    }
+}

@@ -1,0 +1,150 @@
+//! Whether the sections of the template are there, once each, and as declared.
+
+use super::fields::{self, Owner};
+use super::flaws::{Flaws, Found};
+use super::lines::quoted;
+use super::{FlawKind, Severity, lists, missing, tables};
+use crate::projects::mend::Edit;
+use crate::projects::outline::{Outline, Section};
+use crate::projects::template::{Format, SectionSchema, Template};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// Longest text that is shown moved, in bytes.
+const MOVED_BYTES_MAX: usize = 16 << 10;
+
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+    let hidden = OnceCell::new();
+    for schema in &template.sections {
+        if outline.section(&schema.key).is_none() && schema.required {
+            let hidden = hidden.get_or_init(|| missing::headings_in_code(outline));
+            flaws.add(missing::missing(outline, template, schema, hidden));
+        }
+    }
+    duplicates(outline, template, flaws);
+    for schema in &template.sections {
+        if let Some(section) = outline.section(&schema.key) {
+            self::section(outline, template, schema, section, flaws);
+        }
+    }
+}
+
+/// Sections that are there more than once. Entries are looked at by themselves.
+fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+    let has_entries = template.entries.as_ref().is_some_and(|one| one.level == 2);
+    let mut seen: HashMap<&str, &Section> = HashMap::new();
+    for section in outline.sections() {
+        let is_known = template.section(&section.key).is_some();
+        if has_entries && !is_known {
+            continue;
+        }
+        match seen.get(section.key.as_str()) {
+            None => {
+                seen.insert(&section.key, section);
+            }
+            Some(first) => flaws.add(duplicate(outline, first, section, is_known)),
+        }
+    }
+}
+
+fn duplicate(outline: &Outline<'_>, first: &Section, section: &Section, is_known: bool) -> Found {
+    let (key, line) = (&section.key, section.line);
+    let message = format!(
+        "Duplicate section: {key}; the first is on line {}",
+        first.line
+    );
+    let kind = FlawKind::SchemaViolation;
+    // Whoever reads the section by its name gets only one of the two.
+    let severity = if is_known {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let heading = format!("## {}", quoted(&first.title));
+    let found = Found::section(kind, key, line, message)
+        .severity(severity)
+        .example(heading)
+        .prompt(format!(
+            "move what is below the heading of line {line} to the end of the section of line {}, and remove the second heading",
+            first.line
+        ));
+    let range = first.body.end..section.body.end;
+    // One copy for each of many would be the square of the text.
+    if range.len() > MOVED_BYTES_MAX {
+        return found;
+    }
+    let (body, between) = (
+        outline.slice(&section.body),
+        outline.slice(&(first.body.end..section.heading.start)),
+    );
+    let text = format!("{}\n\n{between}", body.trim_matches(['\n', '\r']));
+    found.edit(Edit { range, text })
+}
+
+fn section(
+    outline: &Outline<'_>,
+    template: &Template,
+    schema: &SectionSchema,
+    section: &Section,
+    flaws: &mut Flaws<'_>,
+) {
+    let (key, name) = (&schema.key, &schema.name);
+    let quality = |message: String| {
+        Found::section(FlawKind::ContentQuality, key, section.line, message).lacks()
+    };
+    let body = outline.slice(&section.body);
+    if schema.is_none(body) {
+        return;
+    }
+    let holds_entries = template.holds_entries(key);
+    if !outline.says_something(&section.body) {
+        let has_entries = holds_entries && !outline.headings_in(&section.body).is_empty();
+        if schema.if_none.is_none() && !has_entries {
+            flaws.add(quality(format!("Section {name} is empty")));
+        }
+        return;
+    }
+    if let Some(least) = schema.min_length {
+        let count = outline.characters(&section.body);
+        if count < least {
+            flaws.add(quality(format!(
+                "Section {name} has {}; it needs at least {least}",
+                counted(count, "character")
+            )));
+        }
+    }
+    if let Some((pattern, says)) = &schema.pattern
+        && !pattern.matches(body)
+    {
+        let message = format!("Section {name} does not have {says}");
+        let kind = FlawKind::FormatError;
+        flaws.add(Found::section(kind, key, section.line, message).lacks());
+    }
+    match schema.format {
+        Format::MarkdownList => lists::check(outline, template, schema, section, flaws),
+        Format::MarkdownTable => tables::check(outline, schema, section, flaws),
+        Format::Structured if !holds_entries => {
+            let owner = Owner {
+                section: key,
+                subject: key,
+                name: name.clone(),
+                line: section.line,
+                range: section.body.clone(),
+                level: section.level,
+                indent: String::new(),
+                is_entry: false,
+            };
+            fields::check(outline, template, &owner, &schema.fields, flaws);
+        }
+        Format::Structured | Format::Freeform => {}
+    }
+}
+
+/// A number of things, in words.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}

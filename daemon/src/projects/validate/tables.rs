@@ -1,0 +1,75 @@
+//! Whether a section is a table, and its rows have what their columns ask for.
+
+use super::FlawKind;
+use super::blank::is_placeholder;
+use super::fields;
+use super::flaws::{Flaws, Found};
+use super::lines::plain;
+use super::sections::counted;
+use crate::projects::outline::{Outline, Section, key_of};
+use crate::projects::template::SectionSchema;
+
+/// Checks a section that has to be a table.
+pub(super) fn check(
+    outline: &Outline<'_>,
+    schema: &SectionSchema,
+    section: &Section,
+    flaws: &mut Flaws<'_>,
+) {
+    let (key, name) = (&schema.key, &schema.name);
+    let found = |kind, line, message: String| Found::section(kind, key, line, message);
+    let tables = outline.tables_in(&section.body);
+    let Some(first) = tables.first() else {
+        let mut lines = outline.lines(&section.body);
+        let row = lines.find(|(_, line)| line.trim_start().starts_with('|'));
+        let message = match row {
+            Some((at, _)) => format!(
+                "Section {name} must be a Markdown table; below the header on line {} there is no line of dashes `| --- |` with as many cells",
+                outline.line(at)
+            ),
+            None => format!("Section {name} must be a Markdown table; it has none"),
+        };
+        flaws.add(found(FlawKind::FormatError, section.line, message).lacks());
+        return;
+    };
+    let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
+    let least = schema.min_items.unwrap_or(1);
+    if rows < least {
+        let rows = counted(rows, "row");
+        let message = format!("Section {name} has {rows}; it needs at least {least}");
+        flaws.add(found(FlawKind::ContentQuality, section.line, message).lacks());
+    }
+    let line = outline.line(first.range.start);
+    for field in &schema.fields {
+        let column = first
+            .header
+            .iter()
+            .position(|cell| field.goes_by(&key_of(cell)));
+        let Some(column) = column else {
+            if field.required {
+                let message = format!("{name}: the table has no column `{}`", field.name);
+                let flaw = found(FlawKind::SchemaViolation, line, message);
+                flaws.add(flaw.severity(field.severity));
+            }
+            continue;
+        };
+        for row in &first.rows {
+            let value = plain(row.cells.get(column).map_or("", String::as_str));
+            let line = outline.line(row.at);
+            let (kind, message) = if value.is_empty() && field.required {
+                (
+                    FlawKind::ContentQuality,
+                    Some(format!("`{}` is empty", field.name)),
+                )
+            } else if value.is_empty() || is_placeholder(value) {
+                continue;
+            } else {
+                (FlawKind::SchemaViolation, fields::wrong(field, value))
+            };
+            if let Some(message) = message {
+                let flaw = found(kind, line, format!("{name}: {message}"));
+                flaws.add(flaw.severity(field.severity));
+            }
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! How editors save, on the real file system. The events are inotify's; the clock stands still
+//! between the steps of a save and is moved by the test, so no step is ever late.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Instant;
+
+use tempfile::TempDir;
+
+use super::eyes::{Eyes, Folder};
+use super::runner::{note_folder, settled};
+use super::*;
+
+/// Far beyond what anything here takes.
+const LONG: Duration = Duration::from_secs(60);
+/// Between two steps of a save: shorter than what counts as quiet.
+const STEP: u64 = 50;
+/// A step that takes longer than what counts as quiet.
+const PAUSE: u64 = 400;
+
+fn name(file_type: &str) -> Name {
+    Name::new("app", file_type).unwrap()
+}
+
+fn written(file_type: &str) -> Change {
+    Change::Written(name(file_type))
+}
+
+/// Real events, and a clock of its own.
+struct Rig {
+    _dir: TempDir,
+    root: PathBuf,
+    shared: Arc<Shared>,
+    eyes: Eyes,
+    start: Instant,
+    millis: Arc<AtomicU64>,
+    marks: u32,
+    told: Vec<Change>,
+}
+
+impl Rig {
+    /// With a file `bugs` of the project `app`.
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = real(dir.path()).unwrap();
+        fs::create_dir(root.join("app")).unwrap();
+        fs::write(root.join("app/bugs.md"), "before").unwrap();
+        let shared = Arc::new(Shared::new(Times::default()));
+        let (start, millis) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let now = {
+            let millis = Arc::clone(&millis);
+            move || start + Duration::from_millis(millis.load(Ordering::SeqCst))
+        };
+        let (eyes, trouble) = Eyes::open(&root, &shared, Arc::new(now)).unwrap();
+        assert_eq!(trouble, None);
+        Self {
+            _dir: dir,
+            root,
+            shared,
+            eyes,
+            start,
+            millis,
+            marks: 0,
+            told: Vec::new(),
+        }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.root.join("app").join(file)
+    }
+
+    /// Waits until all events so far are noted, lets time pass, and takes what has settled.
+    fn pass(&mut self, millis: u64) -> &mut Self {
+        self.marks += 1;
+        let mark = name(&format!("mark{}", self.marks));
+        fs::create_dir(self.path(&mark.file())).unwrap();
+        drop(self.shared.wait_for(|notes| notes.settle.knows(&mark)));
+        let millis = self.millis.fetch_add(millis, Ordering::SeqCst) + millis;
+        let now = self.start + Duration::from_millis(millis);
+        let changes = settled(&self.root, &mut self.shared.notes(), now);
+        self.told
+            .extend(changes.into_iter().filter(|change| match change {
+                Change::Written(name) | Change::Removed(name) => {
+                    !name.file_type().starts_with("mark")
+                }
+                Change::Rescan => true,
+            }));
+        self
+    }
+
+    /// All that is told until nothing more can come.
+    fn told(&mut self) -> Vec<Change> {
+        self.pass(5000).pass(5000);
+        std::mem::take(&mut self.told)
+    }
+
+    /// One change, and this is in the file then.
+    fn assert_saved(&mut self, text: &str) {
+        assert_eq!(self.told(), [written("bugs")]);
+        assert_eq!(fs::read_to_string(self.path("bugs.md")).unwrap(), text);
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+}
+
+/// `echo > x`, nano, and others: cut, then written, in parts and slowly.
+#[test]
+fn in_place() {
+    for wait in [STEP, PAUSE] {
+        let mut rig = Rig::new();
+        let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
+        rig.pass(wait);
+        file.write_all(b"first ").unwrap();
+        rig.pass(wait);
+        file.write_all(b"second").unwrap();
+        rig.pass(STEP);
+        drop(file);
+        rig.assert_saved("first second");
+    }
+}
+
+/// Cut and closed, and written only then.
+#[test]
+fn in_place_in_two_goes() {
+    let mut rig = Rig::new();
+    fs::write(rig.path("bugs.md"), "").unwrap();
+    rig.pass(PAUSE);
+    fs::write(rig.path("bugs.md"), "after").unwrap();
+    rig.assert_saved("after");
+
+    fs::write(rig.path("bugs.md"), "").unwrap();
+    rig.assert_saved("");
+}
+
+#[test]
+fn renamed_over() {
+    let mut rig = Rig::new();
+    for (count, beside) in ["bugs.md.tmp", ".goutputstream-X1", "bugs.md.4f2a.new"]
+        .iter()
+        .enumerate()
+    {
+        let text = format!("after {count}");
+        fs::write(rig.path(beside), &text).unwrap();
+        rig.pass(PAUSE);
+        rig.rename(beside, "bugs.md");
+        rig.assert_saved(&text);
+    }
+}
+
+/// The old one is kept under another name while the new one is written.
+#[test]
+fn with_a_backup() {
+    for wait in [STEP, PAUSE] {
+        let mut rig = Rig::new();
+        rig.rename("bugs.md", "bugs.md~");
+        rig.pass(wait);
+        let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
+        rig.pass(wait);
+        file.write_all(b"after").unwrap();
+        drop(file);
+        rig.pass(STEP);
+        fs::remove_file(rig.path("bugs.md~")).unwrap();
+        rig.assert_saved("after");
+    }
+}
+
+/// vim: a swap file, a probe whether files can be made here, a backup, permissions.
+#[test]
+fn vim() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut rig = Rig::new();
+    fs::write(rig.path(".bugs.md.swp"), "swap").unwrap();
+    fs::write(rig.path(".bugs.md.swx"), "").unwrap();
+    fs::remove_file(rig.path(".bugs.md.swx")).unwrap();
+    assert_eq!(rig.told(), []);
+
+    fs::write(rig.path("4913"), "").unwrap();
+    fs::remove_file(rig.path("4913")).unwrap();
+    rig.pass(STEP).rename("bugs.md", "bugs.md~");
+    rig.pass(PAUSE);
+    fs::write(rig.path("bugs.md"), "after").unwrap();
+    rig.pass(STEP);
+    fs::set_permissions(rig.path("bugs.md"), fs::Permissions::from_mode(0o600)).unwrap();
+    rig.pass(STEP);
+    fs::remove_file(rig.path("bugs.md~")).unwrap();
+    fs::write(rig.path(".bugs.md.swp"), "more swap").unwrap();
+    rig.assert_saved("after");
+    fs::remove_file(rig.path(".bugs.md.swp")).unwrap();
+    assert_eq!(rig.told(), []);
+}
+
+/// Emacs: a lock that is a link to nothing, an autosave, a backup that is a copy.
+#[test]
+fn emacs() {
+    let mut rig = Rig::new();
+    symlink("me@host.1234:5678", rig.path(".#bugs.md")).unwrap();
+    rig.pass(PAUSE);
+    fs::write(rig.path("#bugs.md#"), "autosave").unwrap();
+    assert_eq!(rig.told(), []);
+
+    fs::copy(rig.path("bugs.md"), rig.path("bugs.md~")).unwrap();
+    rig.pass(STEP);
+    fs::write(rig.path("bugs.md"), "after").unwrap();
+    rig.pass(STEP);
+    fs::remove_file(rig.path(".#bugs.md")).unwrap();
+    fs::remove_file(rig.path("#bugs.md#")).unwrap();
+    rig.assert_saved("after");
+}
+
+/// What the daemon does: files change places.
+#[test]
+fn replaced_by_us() {
+    let mut rig = Rig::new();
+    let folder = crate::projects::disk::Folder::open(&rig.root, 1000).unwrap();
+    let expected = crate::projects::disk::Expected::bytes(b"before");
+    folder.replace(&name("bugs"), b"after", expected).unwrap();
+    rig.assert_saved("after");
+    assert!(matches!(
+        folder.read(&name("bugs")),
+        Ok(crate::projects::disk::OnDisk::Content(_))
+    ));
+    assert_eq!(rig.told(), [], "reading is no change");
+}
+
+#[test]
+fn removed() {
+    let mut rig = Rig::new();
+    fs::remove_file(rig.path("bugs.md")).unwrap();
+    rig.pass(900);
+    assert_eq!(rig.told, [], "not before it is sure");
+    assert_eq!(rig.told(), [Change::Removed(name("bugs"))]);
+
+    fs::write(rig.path("bugs.md"), "x").unwrap();
+    rig.assert_saved("x");
+    rig.rename("bugs.md", "elsewhere");
+    assert_eq!(rig.told(), [Change::Removed(name("bugs"))]);
+}
+
+/// A link in place of a file is told, and it is refused only when it is read.
+#[test]
+fn a_link_instead() {
+    let mut rig = Rig::new();
+    fs::remove_file(rig.path("bugs.md")).unwrap();
+    symlink("/nowhere", rig.path("bugs.md")).unwrap();
+    assert_eq!(rig.told(), [written("bugs")]);
+}
+
+/// What is in a folder that came is listed once it is watched: nothing falls between.
+#[test]
+fn folders_come_and_go() {
+    let mut rig = Rig::new();
+    let folder = |rig: &mut Rig, project: &str| {
+        drop(rig.shared.wait_for(|notes| notes.folders.contains(project)));
+        rig.shared.notes().folders.clear();
+        rig.eyes.watch_folder(project).unwrap()
+    };
+    let tell = |rig: &mut Rig, folder: Folder| {
+        let now = rig.start + Duration::from_millis(rig.millis.load(Ordering::SeqCst));
+        note_folder(folder, &mut rig.shared.notes(), now);
+        rig.told()
+    };
+    let early = Name::new("new", "early").unwrap();
+    let late = Name::new("new", "late").unwrap();
+
+    fs::create_dir(rig.root.join("new")).unwrap();
+    fs::write(rig.root.join("new/early.md"), "x").unwrap();
+    let came = folder(&mut rig, "new");
+    assert_eq!(came, Folder::Watched(vec![early.clone()]));
+    fs::write(rig.root.join("new/late.md"), "x").unwrap();
+    let mut told = tell(&mut rig, came);
+    told.sort_by_key(|change| format!("{change:?}"));
+    assert_eq!(
+        told,
+        [Change::Written(early.clone()), Change::Written(late)]
+    );
+
+    // Away with all in it, and another one in its place at once.
+    fs::rename(rig.root.join("new"), rig.root.join("OLD")).unwrap();
+    fs::create_dir(rig.root.join("new")).unwrap();
+    let replaced = folder(&mut rig, "new");
+    assert_eq!(replaced, Folder::Replaced(vec![]));
+    assert_eq!(tell(&mut rig, replaced), [Change::Rescan]);
+
+    rig.pass(STEP).shared.notes().folders.clear();
+    fs::remove_dir(rig.root.join("new")).unwrap();
+    let gone = folder(&mut rig, "new");
+    assert_eq!(gone, Folder::Gone);
+    assert_eq!(tell(&mut rig, gone), [Change::Rescan]);
+
+    // No folders of projects.
+    fs::create_dir(rig.root.join("UPPER")).unwrap();
+    fs::write(rig.root.join("UPPER/bugs.md"), "x").unwrap();
+    symlink(rig.root.join("UPPER"), rig.root.join("link")).unwrap();
+    assert_eq!(folder(&mut rig, "link"), Folder::None);
+    fs::write(rig.root.join("UPPER/bugs.md"), "y").unwrap();
+    assert_eq!(rig.told(), []);
+}
+
+/// The whole of it, with threads and a clock.
+fn watch(root: &std::path::Path, times: Times) -> (Watch, Receiver<Change>) {
+    let (tell, told) = mpsc::channel();
+    let watch = Watch::start(root, times, move |change| {
+        let _ = tell.send(change);
+    });
+    (watch.unwrap(), told)
+}
+
+/// Waits until this is told.
+fn until(told: &Receiver<Change>, change: &Change) {
+    while told.recv_timeout(LONG).unwrap() != *change {}
+}
+
+fn quick() -> Times {
+    Times {
+        quiet: Duration::from_millis(10),
+        longest: Duration::from_millis(100),
+        poll: Duration::from_millis(50),
+    }
+}
+
+#[test]
+fn told_as_it_happens() {
+    let dir = tempfile::tempdir().unwrap();
+    let (watch, told) = watch(dir.path(), quick());
+    assert_eq!(watch.status(), Status::Watching);
+    fs::create_dir(dir.path().join("app")).unwrap();
+    fs::write(dir.path().join("app/bugs.md"), "one").unwrap();
+    until(&told, &written("bugs"));
+    fs::write(dir.path().join("app/bugs.md"), "two").unwrap();
+    until(&told, &written("bugs"));
+    fs::remove_file(dir.path().join("app/bugs.md")).unwrap();
+    until(&told, &Change::Removed(name("bugs")));
+    drop(watch);
+    assert!(told.iter().all(|change| change != Change::Rescan));
+}
+
+/// More events than the kernel keeps: everything is watched anew, and to be looked at.
+#[test]
+fn lost_events() {
+    let dir = tempfile::tempdir().unwrap();
+    let (watch, told) = watch(dir.path(), quick());
+    let overflow =
+        notify::Event::new(notify::EventKind::Other).set_flag(notify::event::Flag::Rescan);
+    watch.shared.hear(dir.path(), Ok(overflow), Instant::now());
+    until(&told, &Change::Rescan);
+    let error = notify::Error::generic("cannot read events");
+    watch.shared.hear(dir.path(), Err(error), Instant::now());
+    until(&told, &Change::Rescan);
+    assert_eq!(watch.status(), Status::Watching);
+    fs::create_dir(dir.path().join("app")).unwrap();
+    fs::write(dir.path().join("app/bugs.md"), "x").unwrap();
+    until(&told, &written("bugs"));
+}
+
+/// Looked at now and then as long as it cannot be watched, and watched once it can.
+#[test]
+fn a_folder_that_comes_later_and_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("projects");
+    let (watch, told) = watch(&root, quick());
+    let Status::Polling(why) = watch.status() else {
+        panic!("watching nothing")
+    };
+    assert!(
+        why.contains("projects cannot be watched") && why.contains("every 0.05 s"),
+        "{why}"
+    );
+    until(&told, &Change::Rescan);
+    until(&told, &Change::Rescan);
+
+    for round in 0..2 {
+        fs::create_dir_all(root.join("app")).unwrap();
+        wait_for(&told, || watch.status() == Status::Watching);
+        fs::write(root.join("app/bugs.md"), format!("{round}")).unwrap();
+        until(&told, &written("bugs"));
+
+        fs::remove_dir_all(&root).unwrap();
+        wait_for(&told, || watch.status() != Status::Watching);
+    }
+}
+
+/// Each poll is told, so there is always something to wait for until it is so.
+fn wait_for(told: &Receiver<Change>, so: impl Fn() -> bool) {
+    while !so() {
+        told.recv_timeout(LONG).unwrap();
+    }
+}

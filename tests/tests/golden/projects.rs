@@ -1,0 +1,123 @@
+//! One event of every kind that projects make, in every shape that its fields can have, and a pack that
+//! rests on one of them.
+
+use lored::clock::Clock;
+use lored::log::{Body, NewEvent, codec};
+use lored::packs::PackMade;
+use lored::projects::{
+    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, WorktreeNoted, Written,
+};
+use lored::steps::Text;
+use serde::Serialize;
+
+use super::talk;
+
+fn event(kind: &'static str, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> NewEvent {
+    NewEvent {
+        kind,
+        session: None,
+        project: Some("shop-12345678".to_owned()),
+        fact: codec::encode(fact),
+        body: Body::new(body, clock.random()),
+        origin: None,
+    }
+}
+
+/// The kinds in the order in which they came.
+pub fn events() -> Vec<(&'static str, NewEvent)> {
+    let clock = Clock::fixed(super::TIME, 12);
+    let made = ProjectInitialised {
+        name: "My Shop ä".to_owned(),
+        path: "/srv/My Shop ä".to_owned(),
+    };
+    let noted = |branch: Option<&str>| WorktreeNoted {
+        path: "/srv/fix".to_owned(),
+        branch: branch.map(str::to_owned),
+    };
+    let empty = || codec::EMPTY.to_vec();
+    let initialised = event(ProjectInitialised::KIND, &made, empty(), &clock);
+    let mut found = vec![("project_initialised", initialised)];
+    for (name, branch) in [
+        ("worktree_noted", Some("fix/tax")),
+        ("worktree_noted_least", None),
+    ] {
+        let worktree = event(WorktreeNoted::KIND, &noted(branch), empty(), &clock);
+        found.push((name, worktree));
+    }
+    found.extend(written(&clock));
+    let content = Text::Inline("# Bugs\r\n".to_owned());
+    let drafted = Drafted {
+        file_type: "bugs".to_owned(),
+        attempt: 2,
+        blobs: Vec::new(),
+    };
+    let body = codec::encode(&ContextDrafted { content });
+    let least = event(ContextDrafted::KIND, &drafted, body, &clock);
+    found.push(("context_drafted", least));
+    let with_blob = Drafted {
+        blobs: vec![[8; 32].into()],
+        ..drafted
+    };
+    let body = codec::encode(&ContextDrafted { content: blob() });
+    let with_blob = event(ContextDrafted::KIND, &with_blob, body, &clock);
+    found.push(("context_drafted_with_blob", with_blob));
+    let pack = event(PackMade::KIND, &talk::pack_of_files(), empty(), &clock);
+    found.push(("pack_made_of_files", pack));
+    found
+}
+
+fn blob() -> Text {
+    Text::Blob {
+        blob: [8; 32],
+        bytes: 70_000,
+    }
+}
+
+/// A version by every kind of change.
+fn written(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
+    let least = |change| Written {
+        file_type: "bugs".to_owned(),
+        version: 1,
+        change,
+        hash: [7; 32].into(),
+        bytes: 8,
+        errors: 0,
+        warnings: 0,
+        attempt: 1,
+        base: None,
+        beside: None,
+        blobs: Vec::new(),
+    };
+    let edited = Written {
+        version: 9,
+        errors: 3,
+        warnings: 2,
+        attempt: 0,
+        base: Some(7),
+        beside: Some(8),
+        blobs: vec![[8; 32].into()],
+        bytes: 70_000,
+        ..least(Change::Edited)
+    };
+    let inline = || Some(Text::Inline("# Bugs\r\n".to_owned()));
+    let shapes = [
+        ("context_updated", least(Change::Updated), inline(), None),
+        ("context_appended", least(Change::Appended), inline(), None),
+        ("context_edited", edited, Some(blob()), None),
+        ("context_merged", least(Change::Merged), inline(), None),
+        (
+            "context_cleared",
+            least(Change::Cleared),
+            None,
+            Some("too old"),
+        ),
+    ];
+    shapes
+        .into_iter()
+        .map(|(name, fact, content, reason)| {
+            let reason = reason.map(str::to_owned);
+            let body = codec::encode(&ContextWritten { content, reason });
+            (name, event(ContextWritten::KIND, &fact, body, clock))
+        })
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! Context files by their addresses, in both eras of MCP: listed, read, and told of when they change.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tests::{Era, Lines, home, until};
+
+use super::{LIMIT, get, init, model, path_of, summary, text, until_says, update, write};
+
+/// The older era lists, reads and subscribes; a draft is no change, an edit by hand is one.
+#[test]
+fn the_older_era_follows_a_file() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let content = summary(&["a till"]);
+    write(&daemon, &project, "session_summary", &content);
+    let path = path_of(&home, &project, "session_summary");
+    until_says(&path, &content);
+    let address = format!("lore://project/{project}/session_summary");
+    let mut host = Lines::connect(&daemon, Era::Older);
+    is_listed_and_read(&mut host, &address, &content);
+
+    let uri = json!({"uri": address});
+    assert_eq!(
+        host.ask("resources/subscribe", uri.clone())["result"],
+        json!({})
+    );
+    let missing = json!({"uri": format!("lore://project/{project}/bugs")});
+    let refused = host.ask("resources/subscribe", missing.clone());
+    assert_eq!(refused["error"]["data"]["code"], "NOT_FOUND", "{refused}");
+    let refused = host.ask("resources/read", missing);
+    assert_eq!(refused["error"]["data"]["code"], "NOT_FOUND", "{refused}");
+
+    let draft = update(&daemon, &project, "session_summary", "# Nothing\n");
+    assert_eq!(draft["success"], false);
+    for change in 0..3 {
+        let content = summary(&["a till", &format!("change {change}")]);
+        if change == 1 {
+            fs::write(&path, &content).unwrap();
+        } else {
+            write(&daemon, &project, "session_summary", &content);
+        }
+        assert_eq!(host.told("notifications/resources/updated"), uri);
+        let read = until("the change to be read", LIMIT, || {
+            let now = host.ask("resources/read", uri.clone());
+            let now = text(&now["result"]["contents"][0]["text"]).to_owned();
+            (now == content).then_some(now)
+        });
+        until_says(&path, &read);
+    }
+    daemon.call(
+        "clear_context",
+        json!({"project_id": project, "file_type": "session_summary"}),
+    );
+    assert_eq!(host.told("notifications/resources/updated"), uri);
+    let gone = host.ask("resources/read", uri);
+    assert_eq!(gone["error"]["data"]["code"], "NOT_FOUND", "{gone}");
+}
+
+/// The newest era does the same by a stream.
+#[test]
+fn the_newest_era_follows_a_file() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let content = model("Stall", "Sales", "how a till is set up");
+    write(&daemon, &project, "mental_model", &content);
+    let address = format!("lore://project/{project}/mental_model");
+    let mut host = Lines::connect(&daemon, Era::Newest);
+    is_listed_and_read(&mut host, &address, &content);
+
+    let mut stream = Lines::connect(&daemon, Era::Newest);
+    let wanted = json!({"resourceSubscriptions": [address], "resourcesListChanged": true});
+    stream.send_request("subscriptions/listen", json!({"notifications": wanted}));
+    let granted = stream.told("notifications/subscriptions/acknowledged");
+    assert_eq!(granted["notifications"], wanted);
+    let changed = model("Stall", "Takings", "how a till is set up");
+    write(&daemon, &project, "mental_model", &changed);
+    assert_eq!(
+        stream.told("notifications/resources/updated")["uri"],
+        address
+    );
+    is_listed_and_read(&mut host, &address, &changed);
+    // Another file is another entry of the list, and no change of this one.
+    write(&daemon, &project, "session_summary", &summary(&["a till"]));
+    stream.told("notifications/resources/list_changed");
+    assert_eq!(get(&daemon, &project, "mental_model")["content"], changed);
+}
+
+fn is_listed_and_read(host: &mut Lines, address: &str, content: &str) {
+    let list = host.ask("resources/list", json!({}));
+    let found = list["result"]["resources"].as_array().unwrap().iter();
+    let mut found = found.filter(|one| one["uri"] == address);
+    let entry = found.next().unwrap_or_else(|| panic!("{list:#}"));
+    assert_eq!(entry["mimeType"], "text/markdown", "{entry:#}");
+    assert_eq!(entry["size"], content.len());
+    let templates = host.ask("resources/templates/list", json!({}));
+    let templates: Vec<&Value> = templates["result"]["resourceTemplates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["uriTemplate"])
+        .collect();
+    assert!(
+        templates.contains(&&json!("lore://project/{id}/{file_type}")),
+        "{templates:?}"
+    );
+    let read = host.ask("resources/read", json!({"uri": address}));
+    let read = &read["result"]["contents"][0];
+    assert_eq!(
+        (&read["text"], &read["uri"]),
+        (&json!(content), &json!(address))
+    );
+}

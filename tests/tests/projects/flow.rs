@@ -1,0 +1,268 @@
+//! Guided correction: what does not fit comes back with how to mend it, by the names that agents know.
+
+use serde_json::{Value, json};
+use tests::{Daemon, Era, Home, Lines, home};
+
+use super::{folder, get, history, model, path_of, text, version};
+
+/// An agent at an MCP host, that writes one project's mental model.
+struct Agent {
+    lines: Lines,
+    dir: String,
+    name: &'static str,
+}
+
+impl Agent {
+    fn new(home: &Home, daemon: &Daemon, era: Era, name: &'static str) -> Self {
+        Self {
+            lines: Lines::connect(daemon, era),
+            dir: folder(home, &format!("{era:?}")),
+            name,
+        }
+    }
+
+    fn tell(&mut self, tool: &str, mut args: Value) -> Value {
+        args["project_id"] = self.dir.as_str().into();
+        args["file_type"] = "mental_model".into();
+        args["agent"] = self.name.into();
+        let result = self.lines.call(tool, &args);
+        assert_ne!(result["isError"], true, "{result:#}");
+        let reply: Value = serde_json::from_str(text(&result["content"][0]["text"])).unwrap();
+        if let Some(structured) = result.get("structuredContent") {
+            assert_eq!(*structured, reply, "both forms say the same");
+        }
+        reply
+    }
+
+    fn update(&mut self, content: &str) -> Value {
+        self.tell("update_context", json!({"content": content}))
+    }
+
+    fn draft(&mut self) -> Value {
+        self.tell("get_context", json!({"draft": true}))
+    }
+}
+
+const ERAS: [Era; 2] = [Era::Older, Era::Newest];
+
+fn whole() -> String {
+    model("Stall", "Sales", "how a till is set up")
+}
+
+/// The contents that an agent tries, the worst first, and what each is told first.
+fn tries() -> [(String, &'static str, &'static str); 3] {
+    let prose = "The till takes sales and keeps them.";
+    let list = "- **Till**\n  - **Purpose**: Takes sales\n  - **Location**: `till/`\n  \
+                - **Dependencies**: Ledger\n  - **Key Functions**: `Till::sell()`\n  \
+                - **Last Verified**: 2025-02-03";
+    let flowing = whole();
+    let body = flowing.split("## Data Flow\n\n").nth(1).unwrap();
+    let body = body.split("\n\n## Key").next().unwrap();
+    assert!(flowing.contains(list));
+    let without_list = flowing.replace(list, prose);
+    [
+        (
+            without_list.replace(&format!("## Data Flow\n\n{body}\n\n"), ""),
+            "missing_section",
+            "data_flow",
+        ),
+        (without_list, "format_error", "components"),
+        (
+            flowing.replace(body, "Soon."),
+            "content_quality",
+            "data_flow",
+        ),
+    ]
+}
+
+/// Three tries that do not fit, each told something else to mend first, then one that does: by the
+/// names and with the words of the plan that this follows.
+#[test]
+fn three_bad_tries_then_success() {
+    let home = home!();
+    let daemon = home.start();
+    for era in ERAS {
+        let mut agent = Agent::new(&home, &daemon, era, "ada");
+        let mut said = Vec::new();
+        for (attempt, (content, kind, section)) in (1..).zip(tries()) {
+            let reply = agent.update(&content);
+            assert_eq!(reply["success"], false, "{reply:#}");
+            assert_eq!(reply["status"], "correction_needed");
+            assert_eq!(reply["message"], "Content needs correction");
+            assert_eq!(reply["attempt_count"], attempt);
+            assert!(text(&reply["project"]).len() > 9, "{reply:#}");
+            assert_eq!(reply.get("version"), None, "nothing was written");
+            let result = &reply["validation_result"];
+            assert_eq!(result["valid"], false);
+            assert!(result["confidence"].as_f64().unwrap() < 1.0);
+            assert_eq!(reply["validation_errors"], result["errors"]);
+            is_flaw(&result["errors"], kind, section);
+            let guidance = &reply["correction_guidance"];
+            is_guidance(guidance, kind, section);
+            let steps = format!(
+                "Your content has validation issues. {}",
+                text(&guidance["retry_instructions"])
+            );
+            assert_eq!(reply["next_steps"], steps);
+            said.push(guidance.clone());
+        }
+        for field in ["primary_issue", "step_by_step_fix", "template_to_follow"] {
+            assert_ne!(said[0][field], said[1][field], "{field}");
+            assert_ne!(said[1][field], said[2][field], "{field}");
+        }
+        let reply = agent.update(&whole());
+        assert_eq!(reply["success"], true, "{reply:#}");
+        assert_eq!(reply["status"], "success");
+        assert_eq!(reply["message"], "Context updated successfully");
+        assert_eq!(
+            (&reply["attempt_count"], &reply["version"]),
+            (&json!(4), &json!(1))
+        );
+        assert_eq!(reply["validation_result"]["valid"], true);
+        for field in ["validation_errors", "correction_guidance", "next_steps"] {
+            assert_eq!(reply.get(field), None, "{field}");
+        }
+        let project = text(&reply["project"]);
+        assert_eq!(get(&daemon, project, "mental_model")["content"], whole());
+        // Whoever succeeds begins to count anew.
+        let reply = agent.update(&tries()[1].0);
+        assert_eq!(reply["attempt_count"], 1);
+        assert_eq!(reply["status"], "correction_needed");
+        assert_eq!(version(&daemon, project, "mental_model", 1), whole());
+        assert_eq!(history(&daemon, project, "mental_model").len(), 1);
+    }
+    daemon.verify();
+}
+
+fn is_flaw(errors: &Value, kind: &str, section: &str) {
+    let found = errors.as_array().unwrap().iter();
+    let mut found = found.filter(|one| one["type"] == kind && one["section"] == section);
+    let flaw = found
+        .next()
+        .unwrap_or_else(|| panic!("no {kind} of {section}: {errors:#}"));
+    assert_eq!(flaw["severity"], "error");
+    assert!(flaw["line"].as_u64().unwrap() >= 1);
+    for field in ["message", "correction_prompt", "template_example"] {
+        assert!(!text(&flaw[field]).trim().is_empty(), "{field} of {flaw:#}");
+    }
+}
+
+fn is_guidance(guidance: &Value, kind: &str, section: &str) {
+    let first = match kind {
+        "missing_section" => {
+            assert_eq!(
+                guidance["primary_issue"],
+                format!("Missing required section: {section}")
+            );
+            format!(
+                "1. Add a new section header: ## {}",
+                section.replace('_', " ")
+            )
+        }
+        "format_error" => format!("1. Review the format requirements for section: {section}"),
+        "content_quality" => format!("1. Expand the content in section: {section}"),
+        other => panic!("{other}"),
+    };
+    assert_eq!(guidance["step_by_step_fix"][0], first, "{guidance:#}");
+    let retry = text(&guidance["retry_instructions"]);
+    assert!(
+        retry.starts_with("Take your original content and "),
+        "{retry}"
+    );
+    assert!(
+        retry.ends_with("Then call update_context again with your corrected content."),
+        "{retry}"
+    );
+    for field in ["primary_issue", "template_to_follow", "example_fix"] {
+        assert!(!text(&guidance[field]).trim().is_empty(), "{field}");
+    }
+}
+
+/// A fourth try that does not fit is told as such: nothing is written, what was written before stays, the
+/// last draft can be read, and another agent counts for itself.
+#[test]
+fn four_bad_tries() {
+    let home = home!();
+    let daemon = home.start();
+    for era in ERAS {
+        let mut agent = Agent::new(&home, &daemon, era, "ada");
+        let mut other = Agent::new(&home, &daemon, era, "bob");
+        let project = agent.update(&tries()[0].0)["project"].clone();
+        agent.update(&tries()[1].0);
+        let others = other.update(&tries()[0].0);
+        assert_eq!(
+            (&others["attempt_count"], &others["project"]),
+            (&json!(1), &project)
+        );
+        assert_eq!(agent.update(&tries()[2].0)["attempt_count"], 3);
+        let last = tries()[1].0.replace("keeps them", "loses them");
+        for (attempt, content) in [(4, &tries()[0].0), (5, &last)] {
+            let reply = agent.update(content);
+            assert_eq!(reply["status"], "max_attempts_reached", "{reply:#}");
+            assert_eq!(reply["success"], false);
+            assert_eq!(reply["attempt_count"], attempt);
+            assert_eq!(reply.get("correction_guidance"), None);
+            assert_eq!(reply["validation_result"]["valid"], false);
+            assert_eq!(
+                reply["validation_errors"],
+                reply["validation_result"]["errors"]
+            );
+            assert!(
+                text(&reply["next_steps"]).contains("get_template"),
+                "{reply:#}"
+            );
+            assert_eq!(reply.get("version"), None);
+        }
+        let project = text(&project);
+        let nothing = get(&daemon, project, "mental_model");
+        assert_eq!(
+            (&nothing["version"], nothing.get("content")),
+            (&json!(0), None)
+        );
+        assert!(!path_of(&home, project, "mental_model").exists());
+        let draft = agent.draft();
+        assert_eq!(draft["content"], last);
+        assert_eq!(
+            (&draft["attempt_count"], &draft["updated_by"]),
+            (&json!(5), &json!("ada"))
+        );
+        assert_eq!(draft["validation"]["valid"], false);
+        assert_eq!(other.draft()["content"], tries()[0].0);
+        let list = daemon.call("list_contexts", json!({"project_id": project}));
+        let files = list["contexts"].as_array().unwrap();
+        let file = files
+            .iter()
+            .find(|file| file["file_type"] == "mental_model");
+        assert_eq!(file.unwrap()["drafts"], json!(["ada", "bob"]));
+
+        // It can still be mended, and then what was counted is gone.
+        assert_eq!(agent.update(&whole())["attempt_count"], 6);
+        assert_eq!(
+            other.update(&tries()[1].0)["attempt_count"],
+            2,
+            "of the other one it stays"
+        );
+        assert_eq!(agent.update(&tries()[1].0)["attempt_count"], 1);
+        assert_eq!(get(&daemon, project, "mental_model")["content"], whole());
+    }
+    daemon.verify();
+}
+
+/// How many attempts there are, and for how long they count, is set; a start in between does not matter.
+#[test]
+fn attempts_are_counted_across_a_start() {
+    let home = home!();
+    home.configure("[projects]\nattempts_max = 1\n");
+    let daemon = home.start();
+    let bad = &tries()[0].0;
+    let mut agent = Agent::new(&home, &daemon, Era::Newest, "ada");
+    assert_eq!(agent.update(bad)["status"], "correction_needed");
+    daemon.stop();
+    let daemon = home.start();
+    let mut agent = Agent::new(&home, &daemon, Era::Newest, "ada");
+    let reply = agent.update(bad);
+    assert_eq!(
+        (&reply["status"], &reply["attempt_count"]),
+        (&json!("max_attempts_reached"), &json!(2))
+    );
+}

@@ -1,0 +1,435 @@
+//! People edit context files with whatever editor they have: each edit becomes a version, and neither they
+//! nor the agents who write at the same time lose anything.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use lore::connection::Error;
+use serde_json::{Value, json};
+use tests::{Daemon, Home, Random, call, home, seed, until};
+
+use super::{
+    LIMIT, get, history, init, path_of, summary, text, text_or_empty, until_edited, until_says,
+    version, write,
+};
+
+const FILE: &str = "session_summary";
+
+/// A way in which an editor saves.
+type Save = fn(&Path, &str);
+
+fn in_place(path: &Path, content: &str) {
+    fs::write(path, content).unwrap();
+}
+
+/// In parts, as an editor with a small buffer does.
+fn in_parts(path: &Path, content: &str) {
+    let mut file = fs::File::create(path).unwrap();
+    for part in content.as_bytes().chunks(16) {
+        file.write_all(part).unwrap();
+    }
+    file.sync_all().unwrap();
+}
+
+fn rename_over(path: &Path, content: &str) {
+    let new = path.with_file_name("#new-file#");
+    fs::write(&new, content).unwrap();
+    fs::rename(new, path).unwrap();
+}
+
+/// The old file becomes a backup, and a new one takes its name.
+fn with_backup(path: &Path, content: &str) {
+    fs::rename(path, path.with_extension("md~")).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// As vim does: a swap file, a file to try what may be done, a backup that goes at the end.
+fn like_vim(path: &Path, content: &str) {
+    let beside = |name: &str| path.with_file_name(name);
+    fs::write(beside(".session_summary.md.swp"), "swap").unwrap();
+    fs::write(beside("4913"), "").unwrap();
+    fs::remove_file(beside("4913")).unwrap();
+    fs::rename(path, path.with_extension("md~")).unwrap();
+    let mut file = fs::File::create(path).unwrap();
+    file.write_all(content.as_bytes()).unwrap();
+    file.sync_all().unwrap();
+    fs::remove_file(path.with_extension("md~")).unwrap();
+    fs::remove_file(beside(".session_summary.md.swp")).unwrap();
+}
+
+/// The old file goes first.
+fn removed_first(path: &Path, content: &str) {
+    fs::remove_file(path).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// Written elsewhere and linked to its name.
+fn linked(path: &Path, content: &str) {
+    let new = path.with_file_name("linked");
+    fs::write(&new, content).unwrap();
+    fs::remove_file(path).unwrap();
+    fs::hard_link(&new, path).unwrap();
+    fs::remove_file(new).unwrap();
+}
+
+const SAVES: [(&str, Save); 7] = [
+    ("in place", in_place),
+    ("in parts", in_parts),
+    ("renamed over", rename_over),
+    ("with a backup", with_backup),
+    ("like vim", like_vim),
+    ("removed first", removed_first),
+    ("linked", linked),
+];
+
+/// However an editor saves, there is one new version of the agent `file` with just what was saved; nothing
+/// beside the file becomes one, and the agent's next update is written over it.
+#[test]
+fn every_way_of_saving_is_seen() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    let mut number = 0;
+    for (name, save) in SAVES {
+        let content = summary(&[name, "by an agent"]);
+        number += 1;
+        assert_eq!(write(&daemon, &project, FILE, &content), number, "{name}");
+        until_says(&path, &content);
+        let content = summary(&[name, "by hand"]);
+        save(&path, &content);
+        let now = until_edited(&daemon, &project, FILE, &content);
+        number += 1;
+        assert_eq!(
+            (&now["version"], &now["change"]),
+            (&json!(number), &json!("edited")),
+            "{name}"
+        );
+        assert_eq!(now["validation"]["valid"], true);
+        assert_eq!(fs::read_to_string(&path).unwrap(), content, "{name}");
+    }
+    let versions = history(&daemon, &project, FILE);
+    assert_eq!(versions.len() as u64, number);
+    assert!(versions.iter().all(|one| one.get("beside").is_none()));
+
+    // Taken away is cleared; put there again is written.
+    fs::remove_file(&path).unwrap();
+    let cleared = until("the deletion", LIMIT, || {
+        let now = get(&daemon, &project, FILE);
+        (now["change"] == "cleared").then_some(now)
+    });
+    assert_eq!(
+        (&cleared["updated_by"], cleared.get("content")),
+        (&json!("file"), None)
+    );
+    assert_eq!(
+        history(&daemon, &project, FILE)[0]["reason"],
+        "the file was deleted"
+    );
+    let content = summary(&["anew"]);
+    fs::write(&path, &content).unwrap();
+    assert_eq!(
+        until_edited(&daemon, &project, FILE, &content)["version"],
+        number + 2
+    );
+    let folder = fs::read_dir(path.parent().unwrap()).unwrap();
+    let mut names: Vec<_> = folder.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["session_summary.md"], "nothing is left beside it");
+    daemon.verify();
+}
+
+/// A file that somebody makes by hand in the folder of a project is the first version of its type.
+#[test]
+fn a_file_can_begin_by_hand() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let other = init(&home, &daemon, "other");
+    write(&daemon, &other, FILE, &summary(&["x"]));
+    let path = path_of(&home, &project, FILE);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let content = summary(&["by hand"]);
+    fs::write(&path, &content).unwrap();
+    assert_eq!(
+        until_edited(&daemon, &project, FILE, &content)["version"],
+        1
+    );
+}
+
+/// What somebody saved is kept when it does not fit: the next read says what is wrong, the list how much,
+/// and an agent mends it by an update.
+#[test]
+fn an_edit_that_does_not_fit_is_kept() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    write(&daemon, &project, FILE, &summary(&["a till"]));
+    until_says(&path, &summary(&["a till"]));
+    for content in [
+        "just a line\n",
+        "# Session Summary\n\n## Yesterday\n\n### Added\n\n- x\n",
+        "",
+    ] {
+        in_place(&path, content);
+        let now = until_edited(&daemon, &project, FILE, content);
+        assert_eq!(now["validation"]["valid"], false, "{now:#}");
+        assert!(!text(&now["validation"]["errors"][0]["message"]).is_empty());
+        let errors = &history(&daemon, &project, FILE)[0]["errors"];
+        assert!(errors.as_u64().unwrap() > 0);
+        let list = daemon.call("list_contexts", json!({"project_id": project}));
+        let files = list["contexts"].as_array().unwrap();
+        let file = files.iter().find(|file| file["file_type"] == FILE).unwrap();
+        assert_eq!(
+            (&file["errors"], &file["updated_by"]),
+            (errors, &json!("file"))
+        );
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            content,
+            "it is left as it is"
+        );
+    }
+    let number = write(&daemon, &project, FILE, &summary(&["mended"]));
+    assert_eq!(number, 5, "{:#?}", history(&daemon, &project, FILE));
+    until_says(&path, &summary(&["mended"]));
+    daemon.verify();
+}
+
+/// The lines of the file that a hand and an agent change, one each.
+fn two_sides(hand: &str, agent: &str) -> String {
+    summary(&[hand, "what nobody touches", agent])
+}
+
+/// Somebody saves, and at once an agent updates what it read before: both changes are in the newest version
+/// and on disk, round after round, with each way of saving.
+#[test]
+fn an_edit_and_an_update_are_brought_together() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    let (mut hand, mut agent) = ("h0".to_owned(), "a0".to_owned());
+    write(&daemon, &project, FILE, &two_sides(&hand, &agent));
+    until_says(&path, &two_sides(&hand, &agent));
+    let mut ada = daemon.connect("ada");
+    for (round, (_, save)) in (1..).zip(SAVES.iter().cycle().take(14)) {
+        let (new_hand, new_agent) = (format!("h{round}"), format!("a{round}"));
+        let from = &get(&daemon, &project, FILE)["version"];
+        save(&path, &two_sides(&new_hand, &agent));
+        let mut args = json!({
+            "project_id": project, "file_type": FILE, "expected_version": from,
+            "content": two_sides(&hand, &new_agent),
+        });
+        if let Err(Error::Refused(refused)) = call(&mut ada, "update_context", args.clone()) {
+            // The edit was a version already: the refusal has both.
+            let refused: Value = serde_json::from_slice(&refused.to_json()).unwrap();
+            args["content"] = refused["details"]["merged"].clone();
+            args["expected_version"] = refused["details"]["theirs"]["version"].clone();
+            call(&mut ada, "update_context", args).unwrap();
+        }
+        let both = two_sides(&new_hand, &new_agent);
+        until("both sides in one version", LIMIT, || {
+            (get(&daemon, &project, FILE)["content"] == both).then_some(())
+        });
+        until_says(&path, &both);
+        (hand, agent) = (new_hand, new_agent);
+    }
+    let versions = history(&daemon, &project, FILE);
+    let merged = versions
+        .iter()
+        .filter(|one| one["change"] == "merged")
+        .count();
+    assert!(merged > 0, "{versions:#?}");
+    daemon.verify();
+}
+
+/// Both change the same line at once: neither is thrown away. The newest version is one of them, says which
+/// other one is beside it, and that one can be read.
+#[test]
+fn an_edit_and_an_update_of_one_line() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    write(&daemon, &project, FILE, &summary(&["base"]));
+    until_says(&path, &summary(&["base"]));
+    for round in 0..5 {
+        let (hand, agent) = (format!("hand {round}"), format!("agent {round}"));
+        rename_over(&path, &summary(&[&hand]));
+        let reply = super::update(&daemon, &project, FILE, &summary(&[&agent]));
+        assert_eq!(reply["success"], true, "{reply:#}");
+        until("both as versions", LIMIT, || {
+            let found = contents(&daemon, &project);
+            let has = |line: &str| found.iter().any(|content| content.contains(line));
+            (has(&hand) && has(&agent)).then_some(())
+        });
+        let now = settled(&daemon, &project, &path);
+        let newest = &history(&daemon, &project, FILE)[0];
+        if let Some(beside) = newest["beside"].as_u64() {
+            assert!(super::warns(&now, &format!("version {beside}")), "{now:#}");
+            assert!(version(&daemon, &project, FILE, beside).contains(&agent));
+        }
+    }
+    daemon.verify();
+}
+
+/// Every version's content.
+fn contents(daemon: &Daemon, project: &str) -> Vec<String> {
+    let versions = history(daemon, project, FILE);
+    let numbers = versions.iter().map(|one| one["version"].as_u64().unwrap());
+    numbers
+        .map(|number| version(daemon, project, FILE, number))
+        .collect()
+}
+
+/// Waits until disk and log agree; the newest version.
+fn settled(daemon: &Daemon, project: &str, path: &Path) -> Value {
+    until("disk and log to agree", LIMIT, || {
+        let now = get(daemon, project, FILE);
+        let there = fs::read_to_string(path).unwrap_or_default();
+        let again = get(daemon, project, FILE);
+        (there == text_or_empty(&now["content"]) && now == again).then_some(now)
+    })
+}
+
+/// A hand and an agent who know nothing of each other write at the same moments, each line once: every line
+/// is in some version, whoever was faster, and at the end disk and log agree.
+#[test]
+fn nothing_is_lost_when_both_write_at_once() {
+    let seed = seed();
+    println!("LORE_SEED={seed}");
+    let mut random = Random::new(seed);
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    write(&daemon, &project, FILE, &two_sides("h0", "a0"));
+    until_says(&path, &two_sides("h0", "a0"));
+    let barrier = Barrier::new(2);
+    const ROUNDS: u64 = 16;
+    // Ways of saving in which the content is there at once: of others a part may be taken for the whole.
+    let saves = [rename_over as Save, like_vim, in_place, linked];
+    let turns: Vec<(u64, usize)> = (0..ROUNDS)
+        .map(|_| (random.range(0, 30_000), random.range(0, 4) as usize))
+        .collect();
+    thread::scope(|scope| {
+        let (barrier, project, path) = (&barrier, &project, &path);
+        let mut ada = daemon.connect("ada");
+        scope.spawn(move || {
+            for round in 1..=ROUNDS {
+                barrier.wait();
+                let mut args = json!({"project_id": project, "file_type": FILE});
+                let now = call(&mut ada, "get_context", args.clone()).unwrap();
+                let content = with_line(text_or_empty(&now["content"]), 3, &format!("a{round}"));
+                args["content"] = content.into();
+                let reply = call(&mut ada, "update_context", args).unwrap();
+                assert_eq!(reply["success"], true, "{reply:#}");
+                barrier.wait();
+            }
+        });
+        let (turns, daemon) = (&turns, &daemon);
+        scope.spawn(move || {
+            for (round, (spins, save)) in (1..=ROUNDS).zip(turns) {
+                let there = fs::read_to_string(path).unwrap();
+                barrier.wait();
+                // Somewhere within the agent's turn.
+                for _ in 0..*spins {
+                    std::hint::spin_loop();
+                }
+                saves[*save](path, &with_line(&there, 1, &format!("h{round}")));
+                barrier.wait();
+                let lines = [format!("- h{round}\n"), format!("- a{round}\n")];
+                until("both lines in some version", LIMIT, || {
+                    let found = contents(daemon, project);
+                    let has = |line: &String| found.iter().any(|content| content.contains(line));
+                    lines.iter().all(has).then_some(())
+                });
+                settled(daemon, project, path);
+            }
+        });
+    });
+    daemon.verify();
+}
+
+/// The summary with another line under one of its days.
+fn with_line(content: &str, day: usize, line: &str) -> String {
+    let mut lines = ["h0", "what nobody touches", "a0"].map(str::to_owned);
+    let found = content.lines().filter_map(|line| line.strip_prefix("- "));
+    for (into, line) in lines.iter_mut().zip(found) {
+        line.clone_into(into);
+    }
+    line.clone_into(&mut lines[day - 1]);
+    summary(&lines.each_ref().map(String::as_str))
+}
+
+/// What somebody did while no daemon ran is taken up at the next start: edits, files that are new or gone,
+/// and what an agent's last version was stays in the history.
+#[test]
+fn edits_while_it_is_stopped_are_taken_up() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, FILE);
+    write(&daemon, &project, FILE, &summary(&["a till"]));
+    let model = super::model("Stall", "Sales", "how a till is set up");
+    write(&daemon, &project, "mental_model", &model);
+    until_says(&path, &summary(&["a till"]));
+    let model_path = path_of(&home, &project, "mental_model");
+    until_says(&model_path, &model);
+    daemon.stop();
+    rename_over(&path, &summary(&["a till", "by hand"]));
+    fs::remove_file(&model_path).unwrap();
+    let bugs = path_of(&home, &project, "bugs");
+    fs::write(
+        &bugs,
+        "# Bugs\n\n## Open Issues\n\nNone.\n\n## Resolved Issues\n\nNone.\n",
+    )
+    .unwrap();
+    let daemon = home.start();
+    until_edited(&daemon, &project, FILE, &summary(&["a till", "by hand"]));
+    until_edited(
+        &daemon,
+        &project,
+        "bugs",
+        &fs::read_to_string(&bugs).unwrap(),
+    );
+    until("the deletion", LIMIT, || {
+        (get(&daemon, &project, "mental_model")["change"] == "cleared").then_some(())
+    });
+    assert_eq!(version(&daemon, &project, "mental_model", 1), model);
+    daemon.verify();
+    daemon.stop();
+    // Nothing was done: nothing is recorded.
+    let daemon = home.start();
+    settled(&daemon, &project, &path);
+    assert_eq!(history(&daemon, &project, FILE).len(), 2);
+    lost_folder(&home, daemon, &project);
+}
+
+/// The folder itself can go: the files are written again from the log.
+fn lost_folder(home: &Home, daemon: Daemon, project: &str) {
+    let folder = home.data().join("projects");
+    daemon.stop();
+    fs::remove_dir_all(&folder).unwrap();
+    let daemon = home.start();
+    until_says(
+        &path_of(home, project, FILE),
+        &summary(&["a till", "by hand"]),
+    );
+    assert_eq!(
+        history(&daemon, project, FILE).len(),
+        2,
+        "a lost disk is no edit"
+    );
+    for (gone, line) in [(folder.join(project), "again"), (folder, "and again")] {
+        fs::remove_dir_all(gone).unwrap();
+        write(&daemon, project, FILE, &summary(&[line]));
+        until_says(&path_of(home, project, FILE), &summary(&[line]));
+    }
+    daemon.verify();
+}

@@ -1,0 +1,295 @@
+//! What is one project and what are two: worktrees, namesakes, markers, and the words for them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, call, home};
+
+use super::{connect_in, folder, refused_to, says, summary, text, warns, write};
+
+/// Runs git with nothing of the machine's own settings.
+fn git(dir: &str, arguments: &[&str]) {
+    let output = Command::new("git")
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", dir)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .args(["-c", "user.name=t", "-c", "user.email=t@localhost"])
+        .args(["-c", "init.defaultBranch=main", "-C", dir])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn listed(daemon: &Daemon) -> Vec<Value> {
+    let list = daemon.call("list_projects", json!({}));
+    list["projects"].as_array().unwrap().clone()
+}
+
+/// Every worktree of a repository is the same project, from any folder in it; both are listed with the
+/// branches that are checked out there, also when that changes.
+#[test]
+fn worktrees_are_one_project() {
+    let home = home!();
+    let daemon = home.start();
+    let main = folder(&home, "My Shop");
+    let deep = folder(&home, "My Shop/src/deep");
+    git(&main, &["init", "-q"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let other = format!("{}/fix", folder(&home, "elsewhere"));
+    git(&main, &["worktree", "add", "-q", "-b", "fix/tax", &other]);
+
+    let mut ada = connect_in(&daemon, "ada", &deep);
+    let mut bob = connect_in(&daemon, "bob", &other);
+    let args = |content: &str| json!({"project_id": "current", "file_type": "session_summary", "content": content});
+    let first = call(&mut ada, "update_context", args(&summary(&["a"]))).unwrap();
+    let project = text(&first["project"]);
+    assert!(
+        project.starts_with("my-shop-") && project.len() == "my-shop-".len() + 8,
+        "{project}"
+    );
+    let second = call(&mut bob, "update_context", args(&summary(&["a", "b"]))).unwrap();
+    assert_eq!(
+        (&second["project"], &second["version"]),
+        (&first["project"], &json!(2))
+    );
+    let reply = daemon.call("init_project", json!({"path": other}));
+    assert_eq!(
+        (&reply["project"], &reply["created"]),
+        (&first["project"], &json!(false))
+    );
+    assert_eq!(
+        (&reply["path"], &reply["worktree"]),
+        (&json!(main), &json!(other))
+    );
+    assert_eq!(
+        (&reply["branch"], &reply["name"]),
+        (&json!("fix/tax"), &json!("My Shop"))
+    );
+
+    let worktrees = || {
+        let [project] = &listed(&daemon)[..] else {
+            panic!("one project")
+        };
+        assert_eq!(project["path"], main);
+        let worktrees = project["worktrees"].as_array().unwrap().iter();
+        worktrees
+            .map(|one| {
+                (
+                    text(&one["path"]).to_owned(),
+                    text(&one["branch"]).to_owned(),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let pair = |path: &str, branch: &str| (path.to_owned(), branch.to_owned());
+    assert_eq!(worktrees(), [pair(&main, "main"), pair(&other, "fix/tax")]);
+    git(&main, &["checkout", "-q", "-b", "next"]);
+    call(&mut ada, "update_context", args(&summary(&["c"]))).unwrap();
+    assert_eq!(worktrees(), [pair(&main, "next"), pair(&other, "fix/tax")]);
+    daemon.verify();
+}
+
+/// Directories of one name are two projects, and so are two clones; a link to one is the same.
+#[test]
+fn namesakes_are_two_projects() {
+    let home = home!();
+    let daemon = home.start();
+    let (one, two) = (folder(&home, "a/shop"), folder(&home, "b/shop"));
+    git(&two, &["init", "-q"]);
+    let init = |path: &str| daemon.call("init_project", json!({"path": path}));
+    let (first, second) = (init(&one), init(&two));
+    assert_ne!(first["project"], second["project"]);
+    for reply in [&first, &second] {
+        assert_eq!(
+            (&reply["name"], &reply["created"]),
+            (&json!("shop"), &json!(true))
+        );
+    }
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&one, &link).unwrap();
+    let same = init(link.to_str().unwrap());
+    assert_eq!(
+        (&same["project"], &same["created"]),
+        (&first["project"], &json!(false))
+    );
+    write(&daemon, &one, "session_summary", &summary(&["of one"]));
+    let there = daemon.call("list_contexts", json!({"project_id": first["project"]}));
+    let here = daemon.call("list_contexts", json!({"project_id": second["project"]}));
+    let written = |list: &Value| {
+        let files = list["contexts"].as_array().unwrap().iter();
+        files.filter(|file| file["written"] == true).count()
+    };
+    assert_eq!((written(&there), written(&here)), (1, 0));
+    assert_eq!(listed(&daemon).len(), 2);
+}
+
+/// A marker in the root says id, name and the folder of templates; a broken one is told with its file by
+/// every reply about the project, which goes on as if it were not there.
+#[test]
+fn a_marker_names_the_project() {
+    let home = home!();
+    let daemon = home.start();
+    let root = folder(&home, "shop");
+    let below = folder(&home, "shop/src");
+    let marker = Path::new(&root).join(".lore.toml");
+    fs::write(
+        &marker,
+        "id = \"the-shop\"\nname = \"The Shop\"\ntemplates = \"docs/forms\"\n",
+    )
+    .unwrap();
+    let forms = folder(&home, "shop/docs/forms");
+    let form = super::templates::NOTES.replace("name = \"notes\"", "name = \"forms\"");
+    fs::write(Path::new(&forms).join("forms.toml"), form).unwrap();
+    let reply = daemon.call("init_project", json!({"path": below}));
+    assert_eq!(
+        (&reply["project"], &reply["name"]),
+        (&json!("the-shop"), &json!("The Shop"))
+    );
+    assert_eq!(
+        (&reply["path"], reply.get("warnings")),
+        (&json!(root), None)
+    );
+    let templates = daemon.call("list_templates", json!({"project_id": "the-shop"}));
+    let names: Vec<&str> = templates["templates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| text(&one["file_type"]))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "bugs",
+            "features",
+            "forms",
+            "mental_model",
+            "session_summary"
+        ]
+    );
+
+    for (broken, word) in [
+        ("id = \"../up\"\n", "../up"),
+        ("id = \n", "line 1"),
+        ("idd = \"x\"", "idd"),
+    ] {
+        fs::write(&marker, broken).unwrap();
+        let reply = daemon.call("init_project", json!({"path": root}));
+        assert_ne!(reply["project"], "the-shop");
+        assert!(text(&reply["project"]).starts_with("shop-"), "{reply}");
+        assert!(
+            warns(&reply, ".lore.toml") && warns(&reply, word),
+            "{reply:#}"
+        );
+        let args = json!({"project_id": root, "file_type": "bugs"});
+        assert!(warns(&daemon.call("get_context", args), word));
+    }
+    // What was known stays known by its id.
+    let found = daemon.call("list_contexts", json!({"project_id": "the-shop"}));
+    assert_eq!(found["project"], "the-shop");
+}
+
+/// What is said of a directory in the config goes before its marker.
+#[test]
+fn the_config_names_the_project() {
+    let home = home!();
+    let root = folder(&home, "shop");
+    fs::write(
+        Path::new(&root).join(".lore.toml"),
+        "id = \"the-shop\"\nname = \"Shop\"\n",
+    )
+    .unwrap();
+    home.configure(&format!("[projects.at.{root:?}]\nid = \"store\"\n"));
+    let daemon = home.start();
+    let reply = daemon.call("init_project", json!({"path": root}));
+    assert_eq!(
+        (&reply["project"], &reply["name"]),
+        (&json!("store"), &json!("Shop"))
+    );
+    let reply = daemon.call("init_project", json!({"path": root, "name": "Other"}));
+    assert_eq!(
+        (&reply["name"], &reply["created"]),
+        (&json!("Other"), &json!(false))
+    );
+    assert_eq!(listed(&daemon)[0]["name"], "Other");
+}
+
+/// `current` needs a directory, unknown ids and paths are told with the projects that there are, and what
+/// can be no id says what one is.
+#[test]
+fn what_is_no_project_is_told_with_those_that_are() {
+    let home = home!();
+    let daemon = home.start();
+    let get = |id: &str| json!({"project_id": id, "file_type": "bugs"});
+    let refused = daemon.refusal("get_context", get("current"));
+    says(
+        &refused,
+        Code::ProjectNotFound,
+        &["working directory", "none yet", "init_project"],
+    );
+    let dir = folder(&home, "shop");
+    let reply = daemon.call("init_project", json!({"path": dir}));
+    let project = text(&reply["project"]);
+    let missing = format!("{dir}/missing");
+    for (id, word) in [
+        ("current", "working directory"),
+        ("shop-00000000", "`shop-00000000`"),
+        (&missing, "no directory"),
+    ] {
+        for name in [
+            "get_context",
+            "list_contexts",
+            "context_history",
+            "diff_context",
+            "clear_context",
+        ] {
+            let mut args = get(id);
+            if name == "list_contexts" {
+                args = json!({"project_id": id});
+            }
+            let refused = daemon.refusal(name, args);
+            says(&refused, Code::ProjectNotFound, &[word, project, &dir]);
+        }
+    }
+    for id in [
+        "",
+        "../etc",
+        "Shop",
+        "a/b",
+        "a b",
+        "-x",
+        "src/shop",
+        &"x".repeat(65),
+        "x\u{202e}",
+    ] {
+        let refused = daemon.refusal("get_context", get(id));
+        says(
+            &refused,
+            Code::InvalidInput,
+            &["`project_id`", "absolute path", "`current`"],
+        );
+    }
+    for path in ["", "src", &missing, "/etc/\0"] {
+        says(
+            &daemon.refusal("init_project", json!({"path": path})),
+            Code::InvalidInput,
+            &["path"],
+        );
+    }
+    // A file of the project leads to it as well; and so does the directory that a caller works in.
+    fs::write(Path::new(&dir).join("README.md"), "# Shop\n").unwrap();
+    let reply = daemon.call("get_context", get(&format!("{dir}/README.md")));
+    assert_eq!(reply["project"], project);
+    let mut inside = connect_in(&daemon, "ada", &dir);
+    let list = call(&mut inside, "list_projects", json!({})).unwrap();
+    assert_eq!(list["current"], project);
+    let relative = call(&mut inside, "init_project", json!({"path": "."})).unwrap();
+    assert_eq!(relative["project"], project);
+    let gone = connect_in(&daemon, "bob", &missing);
+    let refused = refused_to(&mut { gone }, "get_context", get("current"));
+    says(&refused, Code::ProjectNotFound, &[project]);
+}

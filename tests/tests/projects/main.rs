@@ -1,0 +1,184 @@
+//! Projects and their context files as callers and people get them, from a real daemon.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod addresses;
+mod crashes;
+mod flow;
+mod hands;
+mod identity;
+mod racing;
+mod reading;
+mod refusals;
+mod refused;
+mod templates;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lore::connection::{Connection, Error};
+use lore::protocol::frame::Hello;
+use lore::protocol::{Code, ErrorBody};
+use serde_json::{Value, json};
+use tests::{Daemon, Home, call, until};
+
+/// How long anything may take on a machine that does other things, too.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A directory to work in, within a home.
+fn folder(home: &Home, name: &str) -> String {
+    let path = home.path().join("work").join(name);
+    fs::create_dir_all(&path).unwrap();
+    // The system's folder for temporary files may be behind a link.
+    fs::canonicalize(path).unwrap().display().to_string()
+}
+
+/// A project in a directory of this name; its id.
+fn init(home: &Home, daemon: &Daemon, name: &str) -> String {
+    let reply = daemon.call("init_project", json!({"path": folder(home, name)}));
+    text(&reply["project"]).to_owned()
+}
+
+/// A connection of an agent that works in a directory.
+fn connect_in(daemon: &Daemon, agent: &str, dir: &str) -> Connection {
+    let hello = Hello {
+        client: "tests/1".to_owned(),
+        agent: Some(agent.to_owned()),
+        cwd: Some(dir.to_owned()),
+        ..Hello::default()
+    };
+    Connection::connect(daemon.socket(), &hello).unwrap()
+}
+
+/// The refusal of a call on this connection.
+#[track_caller]
+fn refused_to(connection: &mut Connection, name: &str, args: Value) -> ErrorBody {
+    match call(connection, name, args) {
+        Err(Error::Refused(body)) => body,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Writes a whole file; the reply.
+fn update(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> Value {
+    let args = json!({"project_id": project, "file_type": file_type, "content": content});
+    daemon.call("update_context", args)
+}
+
+/// Writes a whole file that is to fit; its version.
+#[track_caller]
+fn write(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> u64 {
+    let reply = update(daemon, project, file_type, content);
+    assert_eq!(reply["status"], "success", "{reply:#}");
+    reply["version"].as_u64().unwrap()
+}
+
+fn get(daemon: &Daemon, project: &str, file_type: &str) -> Value {
+    daemon.call(
+        "get_context",
+        json!({"project_id": project, "file_type": file_type}),
+    )
+}
+
+/// What a version says.
+fn version(daemon: &Daemon, project: &str, file_type: &str, version: u64) -> String {
+    let args = json!({"project_id": project, "file_type": file_type, "version": version});
+    let reply = daemon.call("get_context", args);
+    text_or_empty(&reply["content"]).to_owned()
+}
+
+/// All versions, the newest first.
+fn history(daemon: &Daemon, project: &str, file_type: &str) -> Vec<Value> {
+    let (mut versions, mut next) = (Vec::new(), Value::Null);
+    loop {
+        let mut args = json!({"project_id": project, "file_type": file_type, "limit": 200});
+        if !next.is_null() {
+            args["next"] = next.take();
+        }
+        let mut page = daemon.call("context_history", args);
+        versions.extend(page["versions"].as_array().unwrap().iter().cloned());
+        next = page["next"].take();
+        if next.is_null() {
+            return versions;
+        }
+    }
+}
+
+/// The file of a project on disk.
+fn path_of(home: &Home, project: &str, file_type: &str) -> PathBuf {
+    let folder = home.data().join("projects").join(project);
+    folder.join(format!("{file_type}.md"))
+}
+
+/// Waits until a file says this.
+#[track_caller]
+fn until_says(path: &Path, content: &str) {
+    until(&format!("{} as {content:?}", path.display()), LIMIT, || {
+        (fs::read_to_string(path).ok()? == content).then_some(())
+    });
+}
+
+/// Waits until the newest version is an edit by hand that says this; what is told of it.
+#[track_caller]
+fn until_edited(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> Value {
+    until("the edit as a version", LIMIT, || {
+        let now = get(daemon, project, file_type);
+        (now["updated_by"] == "file" && now["content"] == content).then_some(now)
+    })
+}
+
+/// A summary of sessions with one entry for each of these; it fits its template.
+fn summary(entries: &[&str]) -> String {
+    let mut text = "# Session Summary\n".to_owned();
+    for (day, entry) in (1..).zip(entries) {
+        text.push_str(&format!(
+            "\n## 2025-03-{day:02}: turn {day}\n\n### Added\n\n- {entry}\n"
+        ));
+    }
+    text
+}
+
+/// A mental model that fits its template, in which three sections say what is given.
+fn model(overview: &str, flow: &str, link: &str) -> String {
+    format!(
+        "# Mental Model\n\n## System Overview\n\n{overview}: a till for market stalls that keeps \
+         every sale on the device and sends it to the office as soon as there is a network.\n\n\
+         - **Confidence**: Medium\n- **Last Verified**: 2025-02-03\n\n\
+         ## Components\n\n- **Till**\n  - **Purpose**: Takes sales\n  - **Location**: `till/`\n  \
+         - **Dependencies**: Ledger\n  - **Key Functions**: `Till::sell()`\n  \
+         - **Last Verified**: 2025-02-03\n\n\
+         ## Data Flow\n\n{flow}: a sale is written to the ledger of the device, put into a parcel \
+         once there are ten, and taken out when the office has answered.\n\n\
+         ## Key Decisions\n\n- **Sales are kept on the device**\n  \
+         - **Context**: Markets have bad networks\n  - **Options**: Ask the office each time\n  \
+         - **Chosen**: A ledger of its own\n  - **Impact**: Prices may be a day old\n  \
+         - **Last Validated**: 2025-02-03\n\n\
+         ## Context Links\n\n- `docs/till.md`: {link}\n"
+    )
+}
+
+/// Holds a refusal to its code, and its message and hint to what they must name.
+#[track_caller]
+fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
+    let hint = refusal.hint.as_deref().unwrap_or_default();
+    let said = format!("{} {hint}", refusal.message);
+    assert_eq!(refusal.code, code, "{said}");
+    for word in words {
+        assert!(said.contains(word), "no {word:?} in: {said}");
+    }
+}
+
+/// Whether a list of warnings holds one with these words.
+fn warns(reply: &Value, words: &str) -> bool {
+    let warnings = reply["warnings"].as_array().into_iter().flatten();
+    warnings.into_iter().any(|one| text(one).contains(words))
+}
+
+#[track_caller]
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn text_or_empty(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

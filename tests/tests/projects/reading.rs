@@ -1,0 +1,322 @@
+//! A context file as it is and was: parts of it, earlier versions, what changed; cleared and written
+//! again, and calls that are repeated.
+
+use lore::protocol::Code;
+use serde_json::{Value, json};
+use tests::{Daemon, Door, home};
+
+use super::{get, history, init, model, path_of, says, summary, text, update, version, write};
+
+fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value {
+    let mut args = json!({"project_id": project, "file_type": file_type});
+    args.as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    daemon.call("get_context", args)
+}
+
+/// What is not written yet is told as its template with an example that shows how; then its content with
+/// version, time, author, validation and sections.
+#[test]
+fn a_file_before_and_after_it_is_written() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+        let args = json!({"project_id": project, "file_type": "bugs"});
+        let (empty, _) = door.call("get_context", &args).unwrap();
+        assert_eq!(
+            (&empty["version"], empty.get("content")),
+            (&json!(0), None),
+            "{name}"
+        );
+        let template = &empty["template"];
+        assert_eq!(
+            template["required_sections"],
+            json!(["open_issues", "resolved_issues"])
+        );
+        assert!(
+            text(&template["next_steps"]).contains("update_context"),
+            "{name}"
+        );
+        assert!(text(&template["example"]).starts_with("# Bugs\n"), "{name}");
+        assert_eq!(empty["path"], json!(path_of(&home, &project, "bugs")));
+    }
+    let content = model("Stall", "Sales", "how a till is set up");
+    let mut ada = daemon.connect("ada");
+    let args = json!({"project_id": project, "file_type": "mental_model", "content": content});
+    tests::call(&mut ada, "update_context", args).unwrap();
+    let now = get(&daemon, &project, "mental_model");
+    assert_eq!(
+        (&now["content"], &now["version"]),
+        (&json!(content), &json!(1))
+    );
+    assert_eq!(
+        (&now["updated_by"], &now["change"]),
+        (&json!("ada"), &json!("updated"))
+    );
+    assert!(text(&now["updated_at"]).ends_with('Z'));
+    assert_eq!(
+        (&now["validation"]["valid"], &now["validation"]["errors"]),
+        (&json!(true), &json!([]))
+    );
+    assert_eq!(now["validation"]["confidence"], 1.0);
+    assert_eq!(now.get("template"), None);
+    let sections = json!([
+        "mental_model",
+        "system_overview",
+        "components",
+        "data_flow",
+        "key_decisions",
+        "context_links"
+    ]);
+    assert_eq!(now["sections"], sections);
+    for name in ["components", "Components", "COMPONENTS"] {
+        let part = read(&daemon, &project, "mental_model", &json!({"section": name}));
+        let part = text(&part["content"]);
+        assert!(part.starts_with("## Components\n\n- **Till**"), "{part}");
+        assert!(
+            !part.contains("## Data Flow") && content.contains(part),
+            "{part}"
+        );
+    }
+    let whole = read(
+        &daemon,
+        &project,
+        "mental_model",
+        &json!({"max_tokens": 100_000}),
+    );
+    assert_eq!(
+        (&whole["truncated"], &whole["content"]),
+        (&json!(false), &json!(content))
+    );
+    let all = whole["tokens"].as_u64().unwrap();
+    let cut = read(
+        &daemon,
+        &project,
+        "mental_model",
+        &json!({"max_tokens": all / 2}),
+    );
+    assert_eq!(
+        (&cut["truncated"], &cut["tokens"]),
+        (&json!(true), &json!(all))
+    );
+    let kept = text(&cut["content"]);
+    assert!(
+        content.starts_with(kept) && kept.ends_with('\n'),
+        "whole lines: {kept:?}"
+    );
+    assert!(kept.len() > content.len() / 4, "{kept}");
+    daemon.verify();
+}
+
+/// Every version stays as it was, by its number, by a position and by a time; the history is read in pages,
+/// and what changed between two is told by section and by line.
+#[test]
+fn every_version_stays() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let flows = ["Sales", "Takings", "Receipts", "Coins", "Notes"];
+    let content = |flow: &str| model("Stall", flow, "how a till is set up");
+    let mut positions = Vec::new();
+    for flow in flows {
+        let reply = update(&daemon, &project, "mental_model", &content(flow));
+        assert_eq!(reply["status"], "success", "{reply:#}");
+        positions.push(reply["position"].as_u64().unwrap());
+    }
+    let versions = history(&daemon, &project, "mental_model");
+    let of =
+        |field: &str| -> Vec<Value> { versions.iter().map(|one| one[field].clone()).collect() };
+    assert_eq!(of("version"), [5, 4, 3, 2, 1]);
+    positions.reverse();
+    assert_eq!(of("position"), positions);
+    for one in &versions[..4] {
+        assert_eq!(one["changed_sections"], json!(["data_flow"]), "{one:#}");
+        assert_eq!(
+            (&one["change"], &one["errors"]),
+            (&json!("updated"), &json!(0))
+        );
+    }
+    assert_eq!(versions[4]["changed_sections"].as_array().unwrap().len(), 6);
+    for (one, flow) in versions.iter().rev().zip(flows) {
+        let number = one["version"].as_u64().unwrap();
+        assert_eq!(
+            version(&daemon, &project, "mental_model", number),
+            content(flow)
+        );
+        for as_of in [one["position"].clone(), one["at"].clone()] {
+            let then = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
+            assert_eq!(
+                (&then["version"], &then["content"]),
+                (&json!(number), &json!(content(flow))),
+                "{as_of}"
+            );
+        }
+    }
+    for as_of in [json!(1), json!("2001-01-01T00:00:00Z")] {
+        let before = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
+        assert_eq!(
+            (&before["version"], before.get("content")),
+            (&json!(0), None)
+        );
+    }
+    let (mut paged, mut next) = (Vec::new(), Value::Null);
+    loop {
+        let mut args = json!({"project_id": project, "file_type": "mental_model", "limit": 2});
+        if !next.is_null() {
+            args["next"] = next;
+        }
+        let page = daemon.call("context_history", args);
+        paged.extend(page["versions"].as_array().unwrap().clone());
+        next = page["next"].clone();
+        if next.is_null() {
+            break;
+        }
+        assert_eq!(paged.len() % 2, 0);
+    }
+    assert_eq!(paged, versions);
+
+    let diff = |more: Value| {
+        let mut args = json!({"project_id": project, "file_type": "mental_model"});
+        args.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        daemon.call("diff_context", args)
+    };
+    let last = diff(json!({}));
+    assert_eq!((&last["from"], &last["to"]), (&json!(4), &json!(5)));
+    assert_eq!((&last["added"], &last["removed"]), (&json!(1), &json!(1)));
+    assert_eq!(last["changed_sections"], json!(["data_flow"]));
+    let shown = text(&last["diff"]);
+    assert!(
+        shown.contains("\n-Coins: a sale is") && shown.contains("\n+Notes: a sale is"),
+        "{shown}"
+    );
+    let all = diff(json!({"from": 0, "to": 5}));
+    assert_eq!(
+        all["added"].as_u64().unwrap() as usize,
+        content("Notes").lines().count()
+    );
+    assert_eq!(
+        (&all["removed"], &diff(json!({"from": 2, "to": 2}))["diff"]),
+        (&json!(0), &json!(""))
+    );
+    daemon.verify();
+}
+
+/// A file that is cleared is gone from disk and empty, with every version behind it; it can be written
+/// again, and what is there already is not written twice.
+#[test]
+fn cleared_and_written_again() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, "session_summary");
+    let args =
+        || json!({"project_id": project, "file_type": "session_summary", "reason": "too old"});
+    let nothing = daemon.call("clear_context", args());
+    assert_eq!(
+        (&nothing["cleared"], &nothing["version"]),
+        (&json!(false), &json!(0))
+    );
+    let content = summary(&["a till"]);
+    write(&daemon, &project, "session_summary", &content);
+    super::until_says(&path, &content);
+    let same = update(&daemon, &project, "session_summary", &content);
+    assert_eq!(
+        (&same["success"], &same["version"]),
+        (&json!(true), &json!(1)),
+        "{same:#}"
+    );
+    let cleared = daemon.call("clear_context", args());
+    assert_eq!(
+        (&cleared["version"], &cleared["archived_version"]),
+        (&json!(2), &json!(1))
+    );
+    tests::until("the file to go", super::LIMIT, || {
+        (!path.exists()).then_some(())
+    });
+    let now = get(&daemon, &project, "session_summary");
+    assert_eq!((&now["version"], now.get("content")), (&json!(2), None));
+    assert_eq!(
+        (&now["change"], now["template"].is_object()),
+        (&json!("cleared"), true)
+    );
+    assert_eq!(daemon.call("clear_context", args())["cleared"], false);
+    assert_eq!(version(&daemon, &project, "session_summary", 1), content);
+    assert_eq!(write(&daemon, &project, "session_summary", &content), 3);
+    super::until_says(&path, &content);
+    let versions = history(&daemon, &project, "session_summary");
+    assert_eq!(
+        (&versions[1]["change"], &versions[1]["reason"]),
+        (&json!("cleared"), &json!("too old"))
+    );
+    assert_eq!(versions.len(), 3);
+    daemon.verify();
+}
+
+/// A call that is repeated under its key gives its first reply and does nothing, also across a start; the
+/// key with another content is refused.
+#[test]
+fn a_repeated_call_does_nothing() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let bad = "# Log\n\nnothing\n".to_owned();
+    let entry = "## 2025-04-01: more\n\n### Fixed\n\n- a lamp\n";
+    let with = |name: &'static str, field: &str, given: &str, key: &str| {
+        let mut args = json!({"project_id": project, "file_type": "session_summary", "key": key});
+        if !field.is_empty() {
+            args[field] = given.into();
+        }
+        (name, args)
+    };
+    let calls = [
+        with("update_context", "content", &bad, "k-1"),
+        with("update_context", "content", &summary(&["a"]), "k-2"),
+        with("append_context", "entry", entry, "k-3"),
+        with("clear_context", "", "", "k-4"),
+        with("update_context", "content", &summary(&["b"]), "k-5"),
+        (
+            "init_project",
+            json!({"path": folder_of(&home), "key": "k-6"}),
+        ),
+    ];
+    let mut first = Vec::new();
+    for (name, args) in &calls {
+        first.push(daemon.call(name, args.clone()));
+    }
+    assert_eq!(first[0]["attempt_count"], 1);
+    assert_eq!(first[4]["version"], 4);
+    let versions = history(&daemon, &project, "session_summary");
+    for round in 0..2 {
+        for ((name, args), first) in calls.iter().zip(&first) {
+            let mut again = daemon.call(name, args.clone());
+            // The first one may have been on its way to the disk.
+            again["durable"] = first["durable"].clone();
+            assert_eq!(again, *first, "{name} in round {round}");
+        }
+    }
+    daemon.stop();
+    let daemon = home.start();
+    for ((name, args), first) in calls.iter().zip(&first) {
+        let mut again = daemon.call(name, args.clone());
+        again["durable"] = first["durable"].clone();
+        assert_eq!(again, *first, "{name} after a start");
+        let mut other = args.clone();
+        match *name {
+            "update_context" => other["content"] = "# Other\n".into(),
+            "append_context" => other["entry"] = "# Other\n".into(),
+            "init_project" => other["name"] = "Other".into(),
+            _ => other["file_type"] = "bugs".into(),
+        }
+        says(&daemon.refusal(name, other), Code::KeyReused, &["key"]);
+    }
+    assert_eq!(history(&daemon, &project, "session_summary"), versions);
+    daemon.verify();
+}
+
+fn folder_of(home: &tests::Home) -> String {
+    super::folder(home, "another")
+}

@@ -1,0 +1,264 @@
+//! What is no context: refused with what would be right, and the last good content stays.
+
+use lore::protocol::Code;
+use serde_json::json;
+use tests::{Door, home};
+
+use super::{get, init, path_of, says, summary, text, update, write};
+
+/// Types that there are not, with those that there are; through every door.
+#[test]
+fn unknown_types_are_told_with_those_that_there_are() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    for (door_name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+        for name in [
+            "get_context",
+            "update_context",
+            "append_context",
+            "clear_context",
+            "context_history",
+            "diff_context",
+            "get_template",
+        ] {
+            for unknown in [
+                "bug", "Bugs", "../bugs", "bugs/x", "bugs.md", "", "x\0", "ü",
+            ] {
+                let mut args = json!({"project_id": project, "file_type": unknown});
+                match name {
+                    "update_context" => args["content"] = "# X\n".into(),
+                    "append_context" => args["entry"] = "# X\n".into(),
+                    _ => {}
+                }
+                let refused = door.call(name, &args).unwrap_err();
+                assert_eq!(
+                    refused["code"], "INVALID_INPUT",
+                    "{door_name} {name}: {refused}"
+                );
+                let hint = text(&refused["hint"]);
+                for known in [
+                    "`bugs`",
+                    "`features`",
+                    "`mental_model`",
+                    "`session_summary`",
+                ] {
+                    assert!(hint.contains(known), "{door_name} {name}: {refused}");
+                }
+                if unknown.starts_with("bug") {
+                    assert!(hint.contains("Did you mean `bugs`?"), "{unknown}: {hint}");
+                }
+            }
+        }
+    }
+    assert!(
+        !home.data().join("projects").join(&project).exists(),
+        "nothing was written"
+    );
+}
+
+/// Nothing, only blanks, far too much, bytes that are no text: refused as input, not counted as an attempt,
+/// and what was there stays as it was, on disk too.
+#[test]
+fn what_is_no_text_is_refused() {
+    let home = home!();
+    home.configure("[projects]\ncontent_bytes_max = 100000\n");
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let good = summary(&["a till"]);
+    write(&daemon, &project, "session_summary", &good);
+    let long = summary(&["x".repeat(100_000).as_str()]);
+    for (content, words) in [
+        ("", vec!["empty", "clear_context"]),
+        (" \r\n\t ", vec!["empty"]),
+        ("\u{feff}\n", vec!["empty"]),
+        (&long, vec!["100000", "content_bytes_max"]),
+        ("# Log\0", vec!["U+0000", "no Markdown"]),
+        ("\u{7f}ELF\u{1}", vec!["U+007F"]),
+    ] {
+        let args =
+            json!({"project_id": project, "file_type": "session_summary", "content": content});
+        says(
+            &daemon.refusal("update_context", args),
+            Code::InvalidInput,
+            &words,
+        );
+        let args = json!({"project_id": project, "file_type": "session_summary", "entry": content});
+        says(
+            &daemon.refusal("append_context", args),
+            Code::InvalidInput,
+            &words[..1],
+        );
+    }
+    let only_headings = update(
+        &daemon,
+        &project,
+        "session_summary",
+        "# A\n\n## 2025-01-01\n\n### Added\n",
+    );
+    assert_eq!(
+        only_headings["status"], "correction_needed",
+        "{only_headings:#}"
+    );
+    assert_eq!(
+        only_headings["attempt_count"], 1,
+        "what is no text was no attempt"
+    );
+    let now = get(&daemon, &project, "session_summary");
+    assert_eq!(
+        (&now["content"], &now["version"]),
+        (&json!(good), &json!(1))
+    );
+    assert_eq!(
+        std::fs::read_to_string(path_of(&home, &project, "session_summary")).unwrap(),
+        good
+    );
+    for file_type in ["mental_model", "bugs", "features"] {
+        let headings =
+            "# A\n\n## System Overview\n\n## Components\n\n## Open Issues\n\n## Resolved Issues\n";
+        let reply = update(&daemon, &project, file_type, headings);
+        assert_eq!(
+            reply["status"], "correction_needed",
+            "{file_type}: {reply:#}"
+        );
+    }
+    daemon.verify();
+}
+
+/// Twenty megabytes are refused before they are looked at, and the daemon goes on; the last good content is
+/// untouched.
+#[test]
+fn twenty_megabytes_are_refused() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let good = summary(&["a till"]);
+    write(&daemon, &project, "session_summary", &good);
+    let content = "x".repeat(20 << 20);
+    let args = json!({"project_id": project, "file_type": "session_summary", "content": content});
+    let refused = daemon.refusal("update_context", args);
+    assert!(
+        refused.code == Code::InvalidInput,
+        "{}: {}",
+        refused.code.as_str(),
+        refused.message
+    );
+    assert_eq!(get(&daemon, &project, "session_summary")["content"], good);
+    daemon.verify();
+}
+
+/// Line ends of another system and a byte order mark are text: kept as they came, and entries that are
+/// added follow them.
+#[test]
+fn line_ends_and_marks_are_kept() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let content = format!("\u{feff}{}", summary(&["a till"]).replace('\n', "\r\n"));
+    write(&daemon, &project, "session_summary", &content);
+    assert_eq!(
+        get(&daemon, &project, "session_summary")["content"],
+        content
+    );
+    let entry = "## 2025-04-01: more\n\n### Fixed\n\n- a lamp\n";
+    let args = json!({"project_id": project, "file_type": "session_summary", "entry": entry});
+    assert_eq!(daemon.call("append_context", args)["success"], true);
+    let now = get(&daemon, &project, "session_summary");
+    let now = text(&now["content"]);
+    assert!(now.starts_with("\u{feff}# Session Summary\r\n"), "{now:?}");
+    assert!(
+        now.contains("## 2025-04-01: more\r\n\r\n### Fixed\r\n"),
+        "{now:?}"
+    );
+    assert_eq!(now.matches('\n').count(), now.matches("\r\n").count());
+    let on_disk = std::fs::read_to_string(path_of(&home, &project, "session_summary")).unwrap();
+    assert_eq!(on_disk, now);
+}
+
+/// Versions, sections and budgets that there are not are told with those that there are.
+#[test]
+fn what_is_not_there_is_told() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    let ask = |name: &str, more: serde_json::Value| {
+        let mut args = json!({"project_id": project, "file_type": "session_summary"});
+        args.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        daemon.refusal(name, args)
+    };
+    says(
+        &ask("get_context", json!({"version": 1})),
+        Code::NotFound,
+        &["`version` is 1", "ever written"],
+    );
+    write(&daemon, &project, "session_summary", &summary(&["a", "b"]));
+    says(
+        &ask("get_context", json!({"version": 2})),
+        Code::NotFound,
+        &["newest version is 1"],
+    );
+    says(
+        &ask("get_context", json!({"version": 0})),
+        Code::NotFound,
+        &["1 to 1"],
+    );
+    says(
+        &ask("get_context", json!({"section": "nope"})),
+        Code::NotFound,
+        &["\"nope\"", "session_summary"],
+    );
+    says(
+        &ask("get_context", json!({"max_tokens": 0})),
+        Code::InvalidInput,
+        &["at least 1"],
+    );
+    says(
+        &ask("get_context", json!({"draft": true})),
+        Code::NotFound,
+        &["no draft"],
+    );
+    says(
+        &ask("get_context", json!({"draft": true, "version": 1})),
+        Code::InvalidInput,
+        &["exclude"],
+    );
+    says(
+        &ask("get_context", json!({"as_of": "yesterday"})),
+        Code::InvalidInput,
+        &["yesterday"],
+    );
+    says(
+        &ask("diff_context", json!({"to": 7})),
+        Code::NotFound,
+        &["`to` is 7", "1 to 1"],
+    );
+    says(
+        &ask("diff_context", json!({"from": 7})),
+        Code::NotFound,
+        &["`from` is 7"],
+    );
+    says(
+        &ask("context_history", json!({"limit": 0})),
+        Code::InvalidInput,
+        &["1 to 500"],
+    );
+    says(
+        &ask("context_history", json!({"next": "x"})),
+        Code::InvalidInput,
+        &["next"],
+    );
+    says(
+        &ask("clear_context", json!({"reason": "x".repeat(2000)})),
+        Code::InvalidInput,
+        &["1024"],
+    );
+    let args = json!({"project_id": project, "file_type": "mental_model", "entry": "- x\n"});
+    says(
+        &daemon.refusal("append_context", args),
+        Code::InvalidInput,
+        &["update_context"],
+    );
+    assert_eq!(get(&daemon, &project, "session_summary")["version"], 1);
+}
