@@ -354,6 +354,8 @@ fn failures_have_their_exit_codes() {
     assert_eq!(run(home.path(), &["nonsense"]).0, 2);
     assert_eq!(run(home.path(), &["step", "params", "{"]).0, 2);
     assert_eq!(run(home.path(), &["status"]).0, 3);
+    let (code, _, err) = run(home.path(), &["mcp", "--tools", "core,step"]);
+    assert!(code == 2 && err.contains("Did you mean `steps`?"), "{err}");
     let long = format!("/{}", "x".repeat(200));
     let (code, _, err) = run(home.path(), &["status", "--socket", &long]);
     assert!(
@@ -400,7 +402,7 @@ fn the_bridge_is_a_command() {
         .env_clear()
         .env("LORE_HOME", home.path())
         .env("LORE_AGENT", "me")
-        .arg("mcp")
+        .args(["mcp", "--tools", "steps,checkpoints"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -410,6 +412,7 @@ fn the_bridge_is_a_command() {
     let (peer, request) = daemon.join().unwrap();
     assert_eq!(request, r#"{"id":1,"method":"ping"}"#);
     assert_eq!(peer.hello.agent.as_deref(), Some("me"));
+    assert_eq!(peer.hello.tools.as_deref(), Some("steps,checkpoints"));
     drop(to);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"{\"id\":1,\"result\":{}}\n");

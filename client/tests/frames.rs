@@ -17,6 +17,7 @@ fn hello() -> Hello {
         session: Some("s-1".into()),
         mcp: true,
         bridge: Some("00ff".into()),
+        tools: None,
     }
 }
 
@@ -48,6 +49,19 @@ fn frames() -> Vec<(&'static str, Vec<u8>)> {
                     out,
                     &Hello {
                         client: "c/1".into(),
+                        ..Hello::default()
+                    },
+                )
+            }),
+        ),
+        (
+            "hello_tools",
+            make(&|out| {
+                frame::encode_hello(
+                    out,
+                    &Hello {
+                        client: "c/1".into(),
+                        tools: Some("full".into()),
                         ..Hello::default()
                     },
                 )
@@ -370,8 +384,8 @@ proptest! {
     }
 
     #[test]
-    fn hellos_read_back(client in "\\PC{0,20}", agent in prop::option::of("\\PC{0,20}"), mcp: bool, session in prop::option::of("[a-z]{1,9}")) {
-        let hello = Hello { client, agent, cwd: None, session, mcp, bridge: None };
+    fn hellos_read_back(client in "\\PC{0,20}", agent in prop::option::of("\\PC{0,20}"), mcp: bool, session in prop::option::of("[a-z]{1,9}"), tools in prop::option::of("[a-z,]{1,9}")) {
+        let hello = Hello { client, agent, cwd: None, session, mcp, bridge: None, tools };
         let mut out = Vec::new();
         frame::encode_hello(&mut out, &hello);
         prop_assert_eq!(frame::decode_hello(&out[4..]).unwrap(), hello);

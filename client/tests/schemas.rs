@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use lore::protocol::{
-    checkpoints, entities, log, messages, packs, projects, sessions, status, steps,
+    checkpoints, documents, entities, log, messages, packs, projects, search, sessions, status,
+    steps,
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -108,6 +109,51 @@ fn all() -> Vec<(&'static str, Value)> {
         ("list_templates", schema::<projects::ListTemplatesArgs>()),
         ("init_project", schema::<projects::InitProjectArgs>()),
         ("list_projects", schema::<projects::ListProjectsArgs>()),
+        ("add_source", schema::<documents::AddSourceArgs>()),
+        ("remove_source", schema::<documents::RemoveSourceArgs>()),
+        ("list_sources", schema::<documents::ListSourcesArgs>()),
+        ("rescan", schema::<documents::RescanArgs>()),
+        (
+            "get_document_contexts",
+            schema::<documents::GetDocumentContextsArgs>(),
+        ),
+        (
+            "get_index_summary",
+            schema::<documents::GetIndexSummaryArgs>(),
+        ),
+        (
+            "explore_document_structure",
+            schema::<documents::ExploreDocumentStructureArgs>(),
+        ),
+        (
+            "get_document_content",
+            schema::<documents::GetDocumentContentArgs>(),
+        ),
+        ("search_documents", schema::<search::SearchDocumentsArgs>()),
+        ("search", schema::<search::SearchArgs>()),
+        ("search_work_items", schema::<search::SearchWorkItemsArgs>()),
+        (
+            "search_by_work_item",
+            schema::<search::SearchByWorkItemArgs>(),
+        ),
+        ("semantic_search", schema::<search::SemanticSearchArgs>()),
+        ("search_by_chunk", schema::<search::SearchByChunkArgs>()),
+        (
+            "search_file_chunks",
+            schema::<search::SearchFileChunksArgs>(),
+        ),
+        (
+            "search_chunk_range",
+            schema::<search::SearchChunkRangeArgs>(),
+        ),
+        (
+            "get_work_item_list",
+            schema::<search::GetWorkItemListArgs>(),
+        ),
+        (
+            "get_work_item_summary",
+            schema::<search::GetWorkItemSummaryArgs>(),
+        ),
         ("export_session", schema::<sessions::ExportSessionArgs>()),
         ("import_session", schema::<sessions::ImportSessionArgs>()),
         ("read_events", schema::<log::ReadEventsArgs>()),
@@ -191,6 +237,15 @@ fn only_what_must_be_there_is_required() {
     ] {
         assert!(required(name).is_empty(), "{name}");
     }
+    assert_eq!(required("search_work_items"), ["query"]);
+    assert_eq!(required("search_by_work_item"), ["work_item_id"]);
+    assert_eq!(required("search_by_chunk"), ["chunk_pattern"]);
+    assert_eq!(required("search_file_chunks"), ["file_name"]);
+    assert_eq!(
+        required("search_chunk_range"),
+        ["file_name", "start", "end"]
+    );
+    assert!(required("get_work_item_list").is_empty());
     assert!(required("export_session").is_empty());
     assert!(required("list_steps").is_empty());
     assert_eq!(required("workflow_checkpoint_save"), ["context"]);

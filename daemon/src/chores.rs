@@ -10,7 +10,7 @@ use crate::operation::Context;
 use crate::sessions::LastAccess;
 use crate::store::Error;
 use crate::upstream::Resolvers;
-use crate::{checkpoints, entities, forgetting, packs, projects};
+use crate::{checkpoints, documents, entities, forgetting, packs, projects, search};
 
 /// How often idle work is looked at.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -28,6 +28,9 @@ const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
 /// The tokenizer goes when nobody has counted for so long.
 const TOKENS_IDLE: Duration = Duration::from_secs(30);
 
+/// Indexes and models go when nobody has searched and nothing was recorded for so long.
+const SEARCH_IDLE: Duration = Duration::from_secs(30);
+
 /// Begins all chores; dropping the set ends them.
 pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     let mut chores = JoinSet::new();
@@ -41,6 +44,8 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
         chores.spawn(packs::by_itself::run(Arc::clone(context)));
     }
     chores.spawn(projects::files::run(Arc::clone(context)));
+    chores.spawn(documents::sources::run::run(Arc::clone(context)));
+    chores.spawn(search::follow::run(Arc::clone(context)));
     chores.spawn(erase_when_left(Arc::clone(context)));
     chores
 }
@@ -53,6 +58,9 @@ async fn rest(context: Arc<Context>) {
     loop {
         tokio::time::sleep(IDLE_TICK).await;
         note_access(&context);
+        if let Some(room) = context.extensions.get::<search::Room>() {
+            room.let_go_when_idle(SEARCH_IDLE);
+        }
         if let Some(room) = context.extensions.get::<checkpoints::Room>() {
             room.tokens.let_go_when_idle(TOKENS_IDLE);
         }
@@ -67,6 +75,9 @@ async fn rest(context: Arc<Context>) {
             room.let_go();
         }
         if let Some(room) = context.extensions.get::<projects::Room>() {
+            room.let_go();
+        }
+        if let Some(room) = context.extensions.get::<documents::Room>() {
             room.let_go();
         }
         if swept == Some(now) {

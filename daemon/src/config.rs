@@ -3,6 +3,7 @@
 
 mod projects;
 mod resolvers;
+mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,11 @@ use serde::Deserialize;
 
 use crate::api::Limits;
 use crate::checkpoints;
+use crate::documents::Settings as DocumentSettings;
 use crate::engine::Settings;
 use crate::packs;
 use crate::projects::Settings as ProjectSettings;
+use crate::retrieval::models::Settings as SearchSettings;
 use crate::sessions;
 use crate::upstream;
 
@@ -43,6 +46,10 @@ pub struct Config {
     pub packs: packs::Room,
     /// What is set for projects.
     pub projects: ProjectSettings,
+    /// What is set for documents.
+    pub documents: DocumentSettings,
+    /// Which models embed texts.
+    pub search: SearchSettings,
     /// What words of keys say about a context's layers.
     pub words: checkpoints::Words,
     /// The MCP servers that say what names stand for, by name.
@@ -88,6 +95,14 @@ pub enum Error {
         /// What is wrong, and what is wanted.
         problem: String,
     },
+    /// A path is not absolute.
+    #[error("the setting `{name}` is {path:?}; it must be an absolute path")]
+    Relative {
+        /// The setting.
+        name: &'static str,
+        /// As given.
+        path: PathBuf,
+    },
     /// A resolver cannot be what the file says.
     #[error("`resolvers.{name}`: {problem}")]
     Resolver {
@@ -121,6 +136,8 @@ struct File {
     packs: PacksTable,
     layers: LayersTable,
     projects: projects::ProjectsTable,
+    documents: DocumentsTable,
+    search: search::SearchTable,
     resolvers: BTreeMap<String, resolvers::ResolverTable>,
 }
 
@@ -193,6 +210,15 @@ section! {
         warn_percent => checkpoints.warn_percent, 1, 100;
         clean_percent => checkpoints.clean_percent, 1, 100;
         untouched_days => checkpoints.untouched_days, 0, 36_500;
+    }
+}
+
+section! {
+    /// `[documents]`: what is taken in of files, and how it is cut.
+    DocumentsTable "documents" Config {
+        file_bytes_max => documents.reading.file_bytes, 1024, 1024 * MIB;
+        chunk_words => documents.sizes.words, 8, 10_000;
+        chunk_overlap => documents.sizes.overlap, 0, 100;
     }
 }
 
@@ -272,6 +298,8 @@ pub fn keys() -> Vec<&'static str> {
         PacksTable::KEYS,
         LayersTable::KEYS,
         projects::ProjectsTable::KEYS,
+        DocumentsTable::KEYS,
+        search::SearchTable::KEYS,
         resolvers::ResolverTable::KEYS,
     ]
     .concat()
@@ -310,6 +338,8 @@ impl Config {
             sessions: sessions::Room::default(),
             packs: packs::Room::default(),
             projects: ProjectSettings::default(),
+            documents: DocumentSettings::default(),
+            search: SearchSettings::default(),
             words: checkpoints::Words::default(),
             resolvers: BTreeMap::new(),
             cache_bytes_max: 32 << 20,
@@ -353,6 +383,8 @@ impl Config {
         file.packs.apply(&mut config.packs);
         file.layers.apply(&mut config.words)?;
         config.projects = file.projects.settings()?;
+        file.documents.apply(&mut config)?;
+        config.search = file.search.settings()?;
         for (name, table) in file.resolvers {
             let settings = table.settings(&name)?;
             config.resolvers.insert(name, settings);
@@ -380,8 +412,8 @@ mod tests {
             let value = match name {
                 "durability" => "\"relaxed\"",
                 "log" => "\"debug\"",
-                "prune_automatically" => "true",
-                "templates" => "\"/templates\"",
+                "prune_automatically" | "second_tier" => "true",
+                "templates" | "models" => "\"/folder\"",
                 _ if table == "layers" => "[\"brief\"]",
                 _ => "67108864",
             };

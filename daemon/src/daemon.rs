@@ -15,12 +15,13 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, OpenError, Opened};
 use crate::operation::{Context, Extensions};
+use crate::retrieval::models::{ModelPlaces, Models};
 use crate::rooms::Rooms;
 use crate::service::{Lock, LockError, SocketError, bind};
 use crate::sessions::LastAccess;
 use crate::store::{self, Blobs};
 use crate::upstream::Resolvers;
-use crate::{checkpoints, chores, entities, forgetting, projects};
+use crate::{checkpoints, chores, documents, entities, forgetting, projects, search};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,8 @@ impl Daemon {
         if !config.resolvers.is_empty() {
             extensions = extensions.with(Resolvers::new(config.resolvers.clone()));
         }
+        let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
+        let models = Arc::new(Models::find(&model_places, &config.search));
         let context = Arc::new(Context {
             engine,
             blobs,
@@ -90,6 +93,18 @@ impl Daemon {
                     config.projects.clone(),
                     folder.projects(),
                     places.templates(),
+                ))
+                .with(documents::Room::new(config.documents.clone()))
+                .with(search::Room::new(
+                    search::Limits {
+                        second_tier_chunks_max: usize::try_from(
+                            config.search.second_tier_chunks_max,
+                        )
+                        .unwrap_or(usize::MAX),
+                        ..search::Limits::default()
+                    },
+                    folder.index(),
+                    models,
                 ))
                 .with(forgetting::Erasing::default())
                 .with(checkpoints::Room {
@@ -141,6 +156,9 @@ impl Daemon {
             }
         };
         drop(chores);
+        if let Some(room) = self.context.extensions.get::<search::Room>() {
+            room.stop();
+        }
         if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
             resolvers.close().await;
         }

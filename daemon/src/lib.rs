@@ -5,14 +5,16 @@
 //! - [`api`]: the doors on that socket, and the operation table that they share
 //! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
 //!   read by its address
-//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`audit`]: one room per capability;
+//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`documents`], [`audit`]: one room per capability;
 //!   [`overview`]: a session as a whole
 //! - [`forgetting`]: what takes a session out of all of them, and off the disk
 //! - [`rooms`]: the sum of all rooms: what an event does to the rows
-//! - [`upstream`]: other MCP servers, asked what a name stands for
+//! - [`upstream`]: other MCP servers, asked what a name stands for; [`watching`]: files that somebody
+//!   may change at any moment
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
+//! - [`retrieval`]: craft for finding: models, vectors, rankings
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
 //! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`],
@@ -30,6 +32,7 @@ mod chores;
 pub mod clock;
 pub mod config;
 pub mod daemon;
+pub mod documents;
 pub mod engine;
 pub mod entities;
 pub mod error;
@@ -45,7 +48,9 @@ pub mod projects;
 pub mod quotes;
 pub mod reading;
 pub mod resource;
+pub mod retrieval;
 pub mod rooms;
+pub mod search;
 pub mod service;
 pub mod sessions;
 pub mod shown;
@@ -55,3 +60,4 @@ pub mod store;
 pub mod tokens;
 pub mod tour;
 pub mod upstream;
+pub mod watching;

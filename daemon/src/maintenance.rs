@@ -1,5 +1,7 @@
 //! `lored verify`, `rebuild` and `repair`: what is done to a store that nobody serves.
 
+pub mod models;
+
 use std::io::IsTerminal;
 
 use lore::connection::Connection;

@@ -1,4 +1,4 @@
-//! The program `lored`: serve, tour, verify, rebuild, repair.
+//! The program `lored`: serve, tour, verify, rebuild, repair, models.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +58,20 @@ enum Command {
         #[arg(long)]
         accept_head: bool,
     },
+    /// The models that embed texts.
+    #[command(subcommand)]
+    Models(ModelsCommand),
+}
+
+#[derive(Subcommand)]
+enum ModelsCommand {
+    /// Show every model there is, and which are in use.
+    List,
+    /// Check the model in a folder by using it, and copy it to the models in use.
+    Add {
+        /// The folder: config.json, vocab.txt, and model.safetensors of int8 rows.
+        folder: PathBuf,
+    },
 }
 
 /// Runs the program; the exit code says how it went.
@@ -82,6 +96,10 @@ pub fn main() -> ExitCode {
         Command::Verify => done(maintenance::verify(&config, &places)),
         Command::Rebuild => done(maintenance::rebuild(&config, &places)),
         Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),
+        Command::Models(ModelsCommand::List) => done(maintenance::models::list(&config, &places)),
+        Command::Models(ModelsCommand::Add { folder }) => {
+            done(maintenance::models::add_from(&config, &places, &folder))
+        }
     }
 }
 

@@ -33,6 +33,15 @@ pub trait Resource: 'static {
         cursor: Option<String>,
     ) -> impl Future<Output = Result<Page, Refusal>> + Send;
 
+    /// Those that a caller may mean who types an id, the likeliest first: what is listed, unless a
+    /// kind knows more.
+    fn candidates(
+        cx: Arc<Context>,
+        caller: Caller,
+    ) -> impl Future<Output = Result<Vec<Entry>, Refusal>> + Send {
+        async { Ok(Self::list(cx, caller, None).await?.entries) }
+    }
+
     /// The text of one, by the varying part of its address; whatever was asked for comes in.
     fn read(
         cx: Arc<Context>,
@@ -96,6 +105,7 @@ pub struct Entry {
 }
 
 type Listing = Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>;
+type Choosing = Pin<Box<dyn Future<Output = Result<Vec<Entry>, Refusal>> + Send>>;
 type Reading = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
 
 /// One line of the table.
@@ -112,6 +122,7 @@ pub struct Kind {
     /// The media type of each text.
     pub mime: &'static str,
     list: fn(Arc<Context>, Caller, Option<String>) -> Listing,
+    candidates: fn(Arc<Context>, Caller) -> Choosing,
     read: fn(Arc<Context>, Caller, String) -> Reading,
     check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
     touched: fn(&Stamped) -> Result<Touched, Error>,
@@ -128,6 +139,7 @@ impl Kind {
             sentence: R::SENTENCE,
             mime: R::MIME,
             list: |cx, caller, cursor| Box::pin(R::list(cx, caller, cursor)),
+            candidates: |cx, caller| Box::pin(R::candidates(cx, caller)),
             read: |cx, caller, id| Box::pin(R::read(cx, caller, id)),
             check: R::check,
             touched: R::touched,
@@ -175,6 +187,18 @@ impl Kind {
         cursor: Option<String>,
     ) -> Result<Page, Refusal> {
         answered(self.name, (self.list)(cx, caller, cursor)).await
+    }
+
+    /// Those that a caller may mean who types an id. A panic is an answer, too.
+    ///
+    /// # Errors
+    /// What the room refuses.
+    pub async fn candidates(
+        &self,
+        cx: Arc<Context>,
+        caller: Caller,
+    ) -> Result<Vec<Entry>, Refusal> {
+        answered(self.name, (self.candidates)(cx, caller)).await
     }
 
     /// The text of one. A panic is an answer, too.

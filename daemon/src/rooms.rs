@@ -1,6 +1,7 @@
 //! The sum of all rooms: what an event of any kind does to the rows.
 
 use crate::checkpoints::{self, CheckpointFact};
+use crate::documents::{self, DocumentFact};
 use crate::engine::Fold;
 use crate::entities::{self, EntityFact, Source};
 use crate::log::{BLOB_NAMES, Header, INDEX, RecordKey, Stamped, index, names};
@@ -16,7 +17,7 @@ use crate::store::{Error, Rows, RowsMut, Space};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rooms;
 
-const SPACES: [Space; 10] = [
+const SPACES: [Space; 11] = [
     // First, so that it is emptied first when all are folded anew: the index is read from it.
     BLOB_NAMES,
     INDEX,
@@ -28,6 +29,7 @@ const SPACES: [Space; 10] = [
     packs::SPACE,
     quotes::SPACE,
     projects::SPACE,
+    documents::SPACE,
 ];
 
 impl Fold for Rooms {
@@ -90,12 +92,18 @@ impl Fold for Rooms {
         if let Some(fact) = CheckpointFact::of(event)? {
             return checkpoints::apply(rows, event, &fact, record);
         }
-        match ProjectFact::of(event)? {
+        if let Some(fact) = ProjectFact::of(event)? {
+            for blob in fact.blobs() {
+                names::name(rows, blob, event)?;
+            }
+            return projects::apply(rows, event, fact, record);
+        }
+        match DocumentFact::of(event)? {
             Some(fact) => {
                 for blob in fact.blobs() {
                     names::name(rows, blob, event)?;
                 }
-                projects::apply(rows, event, fact, record)
+                documents::apply(rows, event, fact, record)
             }
             None => Ok(()),
         }

@@ -110,6 +110,12 @@ impl State {
         self.position
     }
 
+    /// The last durable state that this is, or looks back from.
+    #[must_use]
+    pub fn published(&self) -> &Published {
+        &self.live
+    }
+
     /// The log; events after the moment are in it, too.
     #[must_use]
     pub fn log(&self) -> Log<'_> {

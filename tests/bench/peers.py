@@ -2,6 +2,8 @@
 
     peers.py sqlite [--writers 16] [--bytes 1024] [--seconds 2] [--dir DIR] [--json]
         SQLite in WAL mode with synchronous=FULL: each writer is a process that inserts rows one by one.
+    peers.py fts5 --texts FILE --queries FILE [--dir DIR] [--json]
+        SQLite's FTS5 over a text a line: p50 and p99 of the ten best of all words, and of any.
     peers.py memory [--lore LORE] [--lored LORED] [--known 10000] [--calls 200] [--server COMMAND]
         The reference memory server (npm: @modelcontextprotocol/server-memory) and `lore mcp`, both over
         stdio, with so many entities or steps known: one more recorded, one read.
@@ -84,6 +86,32 @@ def sqlite(options):
         print(json.dumps(found))
     else:
         print(f"sqlite, {options.writers} processes:", ", ".join(f"{k} {v:.0f}" for k, v in found.items()))
+
+
+def fts5(options):
+    folder = tempfile.mkdtemp(prefix="lore-bench-fts5-", dir=options.dir)
+    try:
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, "texts.db"))) as database:
+            database.execute("CREATE VIRTUAL TABLE texts USING fts5(text, content='')")
+            with open(options.texts, encoding="utf-8") as texts, database:
+                database.executemany("INSERT INTO texts (text) VALUES (?)", ((text,) for text in texts))
+            database.execute("INSERT INTO texts (texts) VALUES ('optimize')")
+            with open(options.queries, encoding="utf-8") as file:
+                queries = [line.split() for line in file]
+            select = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT 10"
+            found = {}
+            for operator in ("and", "or"):
+                times = []
+                for number in range(len(queries) * 3):
+                    words = queries[number % len(queries)]
+                    begin = clock()
+                    database.execute(select, (f" {operator.upper()} ".join(words),)).fetchall()
+                    times.append(clock() - begin)
+                times.sort()
+                found[f"{operator}_us"] = [share(times, 0.5) * 1e6, share(times, 0.99) * 1e6]
+    finally:
+        shutil.rmtree(folder)
+    print(json.dumps(found))
 
 
 # --- MCP servers over stdio ----------------------------------------------------------------------
@@ -251,13 +279,15 @@ def memory(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    peers = {"sqlite": sqlite, "memory": memory, "null": null, "serve-null": lambda _: serve_null()}
+    peers = {"sqlite": sqlite, "fts5": fts5, "memory": memory, "null": null, "serve-null": lambda _: serve_null()}
     parser.add_argument("peer", choices=peers)
     parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--bytes", type=int, default=1024)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--texts")
+    parser.add_argument("--queries")
     parser.add_argument("--lore", default="lore")
     parser.add_argument("--lored", default="lored")
     parser.add_argument("--known", type=int, default=10_000)

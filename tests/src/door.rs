@@ -171,11 +171,13 @@ impl Lines {
     pub fn send_request(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;
         if self.era == Era::Newest {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-            });
+            for (name, value) in [
+                ("protocolVersion", json!("2026-07-28")),
+                ("clientCapabilities", json!({})),
+                ("clientInfo", json!({"name": "tests", "version": "1"})),
+            ] {
+                params["_meta"][format!("io.modelcontextprotocol/{name}")] = value;
+            }
         }
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));

@@ -72,11 +72,13 @@ impl Home {
             .expect("a temporary folder");
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700))
             .expect("a private folder");
-        Self {
+        let home = Self {
             folder,
             program: PathBuf::from(program),
             environment: Vec::new(),
-        }
+        };
+        home.configure("");
+        home
     }
 
     /// The folder itself.
@@ -97,12 +99,20 @@ impl Home {
         self.path().join("run").join("lore.sock")
     }
 
-    /// Writes the settings for the next start.
+    /// Writes the settings for the next start. Unless they say otherwise, the second tier of models
+    /// rests: it would work on beside other tests.
     ///
     /// # Panics
     /// When they cannot be written.
     pub fn configure(&self, toml: &str) {
-        std::fs::write(self.path().join("config.toml"), toml).expect("settings are written");
+        let says_it = toml.contains("[search]");
+        let rest = if says_it {
+            ""
+        } else {
+            "\n[search]\nsecond_tier = false\n"
+        };
+        std::fs::write(self.path().join("config.toml"), format!("{toml}{rest}"))
+            .expect("settings are written");
     }
 
     /// Adds a variable to the environment of the daemons started from now on.
@@ -282,9 +292,12 @@ impl Daemon {
     /// # Panics
     /// When it is not, or not by the daemon.
     pub fn refusal(&self, name: &str, args: Value) -> ErrorBody {
-        match self.try_call(name, args) {
+        match self.try_call(name, args.clone()) {
             Err(Error::Refused(body)) => body,
-            other => panic!("{name}: {other:?}; the daemon said:\n{}", self.stderr()),
+            other => panic!(
+                "{name} {args}: {other:?}; the daemon said:\n{}",
+                self.stderr()
+            ),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Pages whose examples are run: blocks, commands with what they print, and the comparison of a page with
-//! a run, in which ids, times and sizes are others.
+//! a run, in which ids, times, sizes and scores are others.
 //!
 //! What a command prints is compared as text or, where the page has JSON, as JSON: the page may break it
 //! over lines, and `…` in an object or a list stands for what the page leaves out of it.
@@ -13,14 +13,23 @@ const LEFT_OUT: &str = "…";
 
 /// What is another one each time: `0` is a digit, `x` a letter or digit.
 const TIMES: [&str; 2] = ["0000-00-00T00:00:00.000000Z", "0000-00-00T00:00:00.000Z"];
-const IDS: [&str; 6] = [
+const IDS: [&str; 8] = [
     "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
     "s-xxxxxxxxxxxxxxxx",
     "m-xxxxxxxxxxxxxxxx",
     "t-xxxxxxxxxxxxxxxx",
     "p-xxxxxxxxxxxxxxxx",
+    "doc-xxxxxxxxxxxxxxxx",
+    "source-xxxxxxxxxxxxxxxx",
     "agents-xxxxxxxx",
 ];
+const SCORES: [&str; 2] = ["-0.0000", "0.0000"];
+
+/// What stands before a cursor.
+const CURSOR: &str = "--next ";
+
+/// The folder that all commands of a page are typed in, as pages name it.
+const FOLDER: &str = "/home/ada/agents";
 
 /// The blocks of a language, in order.
 ///
@@ -129,7 +138,10 @@ impl<'c> Reader<'c> {
         let line = self.pairs.translate(&example.command);
         let mut shell = self.cold.shell(&format!("{{ {line}\n}} 2>&1"));
         let output = shell.envs(self.environment.clone()).output();
-        self.printed = String::from_utf8(output.expect("a shell").stdout).expect("a text");
+        let printed = String::from_utf8(output.expect("a shell").stdout).expect("a text");
+        let folder = self.cold.home.path().join("agents").canonicalize();
+        let folder = folder.expect("the shell's folder").display().to_string();
+        self.printed = printed.replace(&folder, FOLDER);
         self.pairs.compare(&example.output, &self.printed)
     }
 }
@@ -209,7 +221,7 @@ impl Pairs {
         }
     }
 
-    /// Compares texts but for ids, times and sizes; an id stands for the same one everywhere.
+    /// Compares texts but for ids, times, sizes, scores and cursors; an id stands for the same one everywhere.
     ///
     /// # Errors
     /// Where they differ.
@@ -230,7 +242,7 @@ impl Pairs {
     }
 }
 
-/// A text with its times, sizes and ids replaced, and these ids.
+/// A text with all that is another one each time replaced, and its ids.
 fn plain(text: &str) -> (String, Vec<&str>) {
     let (mut plain, mut ids) = (String::new(), Vec::new());
     let mut rest = text;
@@ -241,13 +253,20 @@ fn plain(text: &str) -> (String, Vec<&str>) {
             && (plain.ends_with("Bytes\":") || behind.starts_with(" B"))
             && !plain.ends_with(|c: char| c.is_ascii_digit());
         let begins_word = !plain.ends_with(|c: char| c.is_ascii_alphanumeric());
-        let length = if let Some(time) = shape_of(rest, &TIMES) {
+        let is_inside = plain.ends_with(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let length = if plain.ends_with(CURSOR) {
+            plain += "<cursor>";
+            rest.find(char::is_whitespace).unwrap_or(rest.len())
+        } else if let Some(time) = shape_of(rest, &TIMES) {
             plain += "<time>";
             time
         } else if let Some(id) = shape_of(rest, &IDS).filter(|_| begins_word) {
             plain += "<id>";
             ids.push(rest.split_at(id).0);
             id
+        } else if let Some(score) = shape_of(rest, &SCORES).filter(|_| !is_inside) {
+            plain += "<score>";
+            score
         } else if is_size {
             plain += "<size>";
             digits
@@ -333,12 +352,15 @@ mod tests {
             "at 2027-01-02T07:05:49.342Z, 17 B",
         )
         .unwrap();
+        same("-0.1234  a\n--next d-1", "1.5678  a\n--next d-23").unwrap();
         for (page, run) in [
             (r#"{"a":1}"#, r#"{"a":1,"b":2}"#),
             (r#"{"a":1, …}"#, r#"{"b":1}"#),
             (r#"{"a":[1]}"#, r#"{"a":[1,2]}"#),
             (r#"{"a":[1,2, …]}"#, r#"{"a":[1]}"#),
             (r#"{"a":1, …}"#, "a"),
+            ("1.5", "1.6"),
+            ("--next d-1 a", "--next d-1 b"),
             ("a", "b"),
         ] {
             assert!(same(page, run).is_err(), "{page} {run}");

@@ -4,6 +4,8 @@
 //! A line of tests/golden/ is never changed or taken away. What is new is added at the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[path = "golden/documents.rs"]
+mod documents;
 #[path = "golden/projects.rs"]
 mod projects;
 #[path = "golden/talk.rs"]
@@ -402,14 +404,12 @@ fn imported() -> Vec<(&'static str, Stamped)> {
     found
 }
 
-/// A log of its own: what happens in a conversation.
-fn said() -> Vec<(&'static str, Stamped)> {
-    chained(talk::events())
-}
-
-/// A log of its own: what happens to projects.
-fn of_projects() -> Vec<(&'static str, Stamped)> {
-    chained(projects::events())
+/// Logs of their own: what was forgotten, what was imported, what happens in a conversation, to projects,
+/// to documents.
+fn others() -> [Vec<(&'static str, Stamped)>; 5] {
+    let [said, projects, documents] =
+        [talk::events(), projects::events(), documents::events()].map(chained);
+    [forgotten(), imported(), said, projects, documents]
 }
 
 /// Events one behind the other.
@@ -503,8 +503,7 @@ fn stored_bytes_are_for_ever() {
         codec::encode_event(&event, &mut bytes);
         lines.push(format!("event {name} {}", hex(&bytes)));
     }
-    let others = [forgotten(), imported(), said(), of_projects()];
-    for (name, event) in others.into_iter().flatten() {
+    for (name, event) in others().into_iter().flatten() {
         let mut bytes = Vec::new();
         codec::encode_event(&event, &mut bytes);
         lines.push(format!("event {name} {}", hex(&bytes)));
@@ -569,7 +568,7 @@ fn old_bytes_are_read() {
             assert_eq!(Log::new(&rows).at(event.position()).unwrap(), Some(event));
         }
     }
-    for events in [forgotten(), imported(), said(), of_projects()] {
+    for events in others() {
         let mut previous = Hash::default();
         for (name, event) in events {
             let read = codec::decode_event(&golden_bytes(&format!("event {name}"))).unwrap();

@@ -20,8 +20,10 @@ const LINE: &[&str] = &[
     "audit",
     "overview",
     "packs",
+    "search",
     "messages",
     "entities",
+    "documents",
     "projects",
     "checkpoints",
     "steps",
@@ -31,12 +33,14 @@ const LINE: &[&str] = &[
     "resource",
     "operation",
     "upstream",
+    "watching",
     "cache",
     "engine",
     "error",
     "quotes",
     "log",
     "store",
+    "retrieval",
     "tokens",
     "shown",
     "canonical",
@@ -53,6 +57,8 @@ const CAPABILITIES: &[&str] = &[
     "packs",
     "overview",
     "projects",
+    "documents",
+    "search",
     "audit",
     "forgetting",
 ];
@@ -61,7 +67,34 @@ const CAPABILITIES: &[&str] = &[
 const OUTSIDERS: &[(&str, &[&str])] = &[
     ("fjall", &["daemon/src/store/"]),
     ("lz4_flex", &["daemon/src/store/"]),
-    ("xxhash_rust", &["daemon/src/store/"]),
+    (
+        "xxhash_rust",
+        &[
+            "daemon/src/store/",
+            "daemon/models/src/",
+            "daemon/src/retrieval/vectors/",
+        ],
+    ),
+    (
+        "lored_models",
+        &["daemon/src/retrieval/mod.rs", "daemon/models/examples/"],
+    ),
+    ("bytemuck", &["daemon/models/src/"]),
+    (
+        "multiversion",
+        &[
+            "daemon/models/src/",
+            "daemon/src/retrieval/vectors/rounding.rs",
+        ],
+    ),
+    ("hashbrown", &["daemon/src/retrieval/vectors/store.rs"]),
+    (
+        "unicode_normalization",
+        &[
+            "daemon/models/src/wordpiece.rs",
+            "daemon/src/retrieval/text/analyser/",
+        ],
+    ),
     (
         "rmcp",
         &[
@@ -103,15 +136,42 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/steps/",
             "daemon/src/entities/recognise/packs/",
             "daemon/src/projects/template/pattern.rs",
+            "daemon/models/src/wordpiece.rs",
         ],
     ),
     (
         "rustc_hash",
-        &["daemon/src/tokens.rs", "daemon/src/entities/recognise/"],
+        &[
+            "daemon/src/tokens.rs",
+            "daemon/src/entities/recognise/",
+            "daemon/models/src/wordpiece.rs",
+            "daemon/src/retrieval/text/",
+            "daemon/src/retrieval/vectors/store.rs",
+        ],
     ),
-    ("notify", &["daemon/src/projects/watch/"]),
+    ("notify", &["daemon/src/watching/"]),
     ("similar", &["daemon/src/projects/compare/"]),
-    ("pulldown_cmark", &["daemon/src/projects/outline/"]),
+    (
+        "pulldown_cmark",
+        &[
+            "daemon/src/projects/outline/",
+            "daemon/src/documents/ingest/",
+        ],
+    ),
+    ("chardetng", &["daemon/src/documents/ingest/"]),
+    ("csv", &["daemon/src/documents/ingest/"]),
+    ("encoding_rs", &["daemon/src/documents/ingest/"]),
+    ("flate2", &["daemon/src/documents/ingest/"]),
+    ("html5gum", &["daemon/src/documents/ingest/"]),
+    ("ignore", &["daemon/src/documents/sources/"]),
+    ("quick_xml", &["daemon/src/documents/ingest/"]),
+    ("rawzip", &["daemon/src/documents/ingest/"]),
+    ("saphyr_parser", &["daemon/src/documents/ingest/"]),
+    (
+        "tantivy",
+        &["daemon/src/retrieval/text/", "tests/benches/search.rs"],
+    ),
+    ("rust_stemmers", &["daemon/src/retrieval/text/analyser/"]),
     ("aho_corasick", &["daemon/src/entities/recognise/"]),
     ("tiktoken_rs", &["daemon/build.rs"]),
     (
@@ -121,13 +181,22 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/entities/recognise/packs/",
             "daemon/src/projects/marker.rs",
             "daemon/src/projects/template/",
+            "daemon/src/documents/ingest/",
         ],
     ),
 ];
 
 /// Wire types with arguments and replies, and the only places in the daemon that name them.
 const WIRE_FAMILIES: &[&str] = &[
-    "steps", "sessions", "messages", "entities", "projects", "log", "status",
+    "steps",
+    "sessions",
+    "messages",
+    "entities",
+    "projects",
+    "documents",
+    "search",
+    "log",
+    "status",
 ];
 const WIRE_PLACES: &[&str] = &[
     "daemon/src/api/",

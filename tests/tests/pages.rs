@@ -1,5 +1,6 @@
-//! docs/sessions.md, docs/projects.md and a chapter of docs/packs.md, held to the program: their
-//! examples are run line by line, tables are compared with the operations, settings with the defaults.
+//! docs/sessions.md, docs/projects.md, docs/search.md and a chapter of docs/packs.md, held to the
+//! program: their examples are run line by line, tables are compared with the operations, settings with
+//! the defaults.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -15,6 +16,7 @@ use tests::{cold, until};
 const SESSIONS: &str = include_str!("../../docs/sessions.md");
 const PROJECTS: &str = include_str!("../../docs/projects.md");
 const PACKS: &str = include_str!("../../docs/packs.md");
+const SEARCH: &str = include_str!("../../docs/search.md");
 const LOADED_MAX: Duration = Duration::from_secs(30);
 
 /// The part of a page below a heading, up to the next one of its level.
@@ -280,6 +282,118 @@ fn the_settings_of_the_projects_page() {
     let own = parse(own).configured;
     assert_eq!(own[0].path, Path::new("/home/ada/shop"));
     assert_eq!(own[0].marker.id.as_deref(), Some("shop"));
+}
+
+/// Every example of documents and search is true, its files written as they stand there. Files that
+/// changed are taken in a moment later. Whichever tier ranks by then, these are the results.
+#[test]
+fn the_examples_of_the_search_page() {
+    let cold = cold!();
+    let mut reader = Reader::new(&cold);
+    let work = cold.home.path().join("agents");
+    std::fs::create_dir_all(work.join("docs")).unwrap();
+    let first = chapter(SEARCH, "A folder that is searched");
+    let files = ["docs/login.md", "docs/retention.md", "docs/invoices.md"];
+    let texts = blocks(first, "markdown");
+    assert_eq!(texts.len(), files.len());
+    for (file, text) in files.iter().zip(texts) {
+        assert!(first.contains(&format!("`{file}`")), "{file}");
+        std::fs::write(work.join(file), format!("{text}\n")).unwrap();
+    }
+    let mut commands = 0;
+    for (heading, is_followed) in [
+        ("A folder that is searched", false),
+        ("Narrowing", false),
+        ("Four ways to search", false),
+        ("Everything else that is known", false),
+        ("When files change", true),
+        ("What is taken in", true),
+        ("For agents", false),
+    ] {
+        let chapter = chapter(SEARCH, heading);
+        for example in blocks(chapter, "console").into_iter().flat_map(examples) {
+            commands += 1;
+            let is_look = ["lore docs search", "lore docs list"]
+                .iter()
+                .any(|look| example.command.starts_with(look));
+            if is_followed && is_look {
+                until(&example.command, LOADED_MAX, || {
+                    reader.try_read(&example).ok()
+                });
+            } else {
+                let read = reader.try_read(&example);
+                read.unwrap_or_else(|error| panic!("$ {}\n{error}", example.command));
+            }
+        }
+    }
+    assert!(commands > 30, "{commands} commands on the page");
+}
+
+/// Filters, modes and kinds of the page's tables are all that there are.
+#[test]
+fn the_tables_of_the_search_page() {
+    let reference = lored::api::reference::markdown();
+    let first_of = |heading: &str| -> BTreeSet<&str> {
+        let rows = rows(chapter(SEARCH, heading)).into_iter();
+        rows.filter_map(|row| code(row[0]).first().copied())
+            .collect()
+    };
+    let filters = [
+        "context_id",
+        "context_name",
+        "category",
+        "file_name",
+        "file_type",
+        "tags",
+        "chunk_pattern",
+        "chunk_range",
+        "custom_metadata",
+        "content_analysis",
+    ];
+    for (heading, wanted) in [
+        ("Narrowing", &filters[..]),
+        (
+            "Four ways to search",
+            &["text", "vector", "hybrid", "semantic"],
+        ),
+        (
+            "Everything else that is known",
+            &["document", "message", "step", "context", "checkpoint"],
+        ),
+    ] {
+        assert_eq!(first_of(heading), wanted.iter().copied().collect());
+    }
+    let (named, _) = chapter(SEARCH, "For agents").split_once("A good").unwrap();
+    let named: Vec<&str> = code(named);
+    assert_eq!(named.len(), 10);
+    for name in named {
+        assert!(reference.contains(&format!("\n## {name}\n")), "{name}");
+    }
+}
+
+/// The settings of documents and search are taken as they stand, and are the defaults.
+#[test]
+fn the_settings_of_the_search_page() {
+    let limits = chapter(SEARCH, "Limits");
+    let shown = Config::parse(blocks(limits, "toml")[0], Path::new("search.md")).unwrap();
+    let defaults = Config::new();
+    assert_eq!(shown.search, defaults.search);
+    assert_eq!(shown.documents.sizes, defaults.documents.sizes);
+    assert_eq!(
+        shown.documents.reading.file_bytes,
+        defaults.documents.reading.file_bytes
+    );
+    let keys = lored::config::keys();
+    let of_page = keys
+        .iter()
+        .filter(|key| key.starts_with("search.") || key.starts_with("documents."));
+    for key in of_page {
+        let (_, name) = key.split_once('.').unwrap();
+        assert!(
+            limits.contains(&format!("`{name}`")) || limits.contains(&format!("\n{name} = ")),
+            "{key}"
+        );
+    }
 }
 
 /// Every code of the table of errors is one, with its status.

@@ -24,6 +24,8 @@ struct Response<'a, R> {
 
 #[derive(Serialize)]
 struct Capabilities {
+    completions: Empty,
+    prompts: Empty,
     #[serde(skip_serializing_if = "Option::is_none")]
     resources: Option<Resources>,
     tools: Empty,
@@ -75,6 +77,8 @@ struct DiscoverMeta {
 }
 
 const CAPABILITIES: Capabilities = Capabilities {
+    completions: Empty {},
+    prompts: Empty {},
     resources: if HAS_RESOURCES {
         Some(Resources {
             subscribe: true,

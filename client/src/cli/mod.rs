@@ -5,6 +5,7 @@ mod checkpoint;
 mod compact;
 mod context;
 mod diff;
+mod docs;
 mod entity;
 mod exchange;
 mod given;
@@ -14,6 +15,7 @@ mod message;
 mod output;
 mod pack;
 mod project;
+mod search;
 mod session;
 mod status;
 mod step;
@@ -87,6 +89,10 @@ enum Command {
     /// Directories with context files of their own
     #[command(subcommand)]
     Project(project::Project),
+    /// Folders and files whose documents every agent finds
+    #[command(subcommand)]
+    Docs(docs::Docs),
+    Search(search::Search),
     Why(why::Why),
     Diff(diff::Diff),
     /// How the daemon is
@@ -97,8 +103,7 @@ enum Command {
     Tail(tail::Tail),
     /// Give back the disk space of what was removed
     Compact,
-    /// Speak MCP over stdin and stdout, for an agent's host
-    Mcp,
+    Mcp(mcp::Mcp),
     /// Print completions for a shell
     Completions {
         /// Which shell
@@ -181,7 +186,7 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
             output::write(&script)?;
             Ok(End::Good)
         }
-        Command::Mcp => mcp::run(globals),
+        Command::Mcp(mcp) => mcp.run(&globals),
         Command::Call(call) => call.run(&mut Caller::new(globals)?),
         Command::Step(step) => step.run(&mut Caller::new(globals)?),
         Command::Checkpoint(checkpoint) => checkpoint.run(&mut Caller::new(globals)?),
@@ -191,6 +196,8 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Pack(pack) => pack.run(&mut Caller::new(globals)?),
         Command::Context(context) => context.run(&mut Caller::new(globals)?),
         Command::Project(project) => project.run(&mut Caller::new(globals)?),
+        Command::Docs(docs) => docs.run(&mut Caller::new(globals)?),
+        Command::Search(search) => search.run(&mut Caller::new(globals)?),
         Command::Why(why) => why.run(&mut Caller::new(globals)?),
         Command::Diff(diff) => diff.run(&mut Caller::new(globals)?),
         Command::Status(status) => status.run(&mut Caller::new(globals)?),
@@ -214,6 +221,7 @@ impl Globals {
             session: self.session.clone().or_else(|| variable("LORE_SESSION")),
             mcp: false,
             bridge: None,
+            tools: None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod args;
 mod body;
 mod cbor;
 pub mod checkpoints;
+pub mod documents;
 pub mod entities;
 mod error;
 pub mod frame;
@@ -19,10 +20,13 @@ pub mod packs;
 pub mod projects;
 mod raw;
 mod reply;
+pub mod search;
 pub mod sessions;
 pub mod status;
 pub mod steps;
 pub mod tools;
+mod toolset;
+mod words;
 
 pub use args::Args;
 pub use body::Body;
@@ -32,6 +36,7 @@ pub use json::{DEPTH_MAX, VALUES_MAX, within_limits};
 pub use nearest::{nearest, several_nearest};
 pub use raw::{RawJson, RawObject};
 pub use reply::{Meta, Reply};
+pub use toolset::{TOOLS_META, Toolset};
 
 /// The version of the compact protocol that this library speaks.
 pub const PROTOCOL_VERSION: u64 = 1;

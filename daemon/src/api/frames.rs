@@ -19,6 +19,7 @@ use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, Paid};
 use super::listener::Seat;
+use super::toolbox::Toolbox;
 use super::waiting::Waiting;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
@@ -45,8 +46,19 @@ pub struct Door {
 pub enum Next {
     /// It is over.
     Closed,
-    /// The rest is MCP over JSON lines, for this caller; its bridge's id makes keys.
-    Mcp(Caller, Option<String>),
+    /// The rest is MCP over JSON lines, for this host.
+    Mcp(Host),
+}
+
+/// Who is at the other end of MCP, as the connection knows it.
+#[derive(Clone, Default)]
+pub struct Host {
+    /// Who calls.
+    pub caller: Caller,
+    /// A bridge's id, which makes keys of writes that have none.
+    pub bridge: Option<String>,
+    /// The tools that are listed for it.
+    pub tools: Toolbox,
 }
 
 /// A call as this door knows it.
@@ -90,7 +102,7 @@ impl Door {
         W: AsyncWrite + Unpin,
     {
         let mut out = Outbox::default();
-        let (hello, caller) = match self.greet(uid, reader).await {
+        let (hello, caller, tools) = match self.greet(uid, reader).await {
             Ok(Some(greeted)) => greeted,
             Ok(None) => return Ok(Next::Closed),
             Err(error) => {
@@ -102,7 +114,11 @@ impl Door {
         frame::encode_welcome(&mut out.bytes, &self.welcome());
         if hello.mcp {
             self.flush(writer, &mut out).await?;
-            return Ok(Next::Mcp(caller, hello.bridge));
+            return Ok(Next::Mcp(Host {
+                caller,
+                bridge: hello.bridge,
+                tools,
+            }));
         }
         self.calls(&caller, seat, reader, writer, out).await?;
         Ok(Next::Closed)
@@ -124,7 +140,7 @@ impl Door {
         &self,
         uid: u32,
         reader: &mut R,
-    ) -> Result<Option<(Hello, Caller)>, ErrorBody> {
+    ) -> Result<Option<(Hello, Caller, Toolbox)>, ErrorBody> {
         let mut frames = FrameReader::new(frame::HELLO_BYTES_MAX, self.limits.hello());
         let body = match timeout(self.limits.hello(), frames.next(reader, &self.budget)).await {
             Ok(Ok(Some((body, _)))) => body,
@@ -140,11 +156,12 @@ impl Door {
             }
         };
         let hello = frame::decode_hello(&body)?;
+        let tools = Toolbox::read(hello.tools.as_deref())?;
         let mut caller = caller_of(self.dispatch.context(), uid, &hello)
             .await
             .map_err(|refusal| refusal.to_body())?;
         caller.quota = Some(Arc::new(Quota::new(self.limits.writes_per_second_max)));
-        Ok(Some((hello, caller)))
+        Ok(Some((hello, caller, tools)))
     }
 
     /// Reads calls and writes answers as they are ready. One task serves the connection, so a peer

@@ -210,14 +210,12 @@ impl Doors {
                     .await?
                 {
                     Next::Closed => Ok(()),
-                    Next::Mcp(caller, bridge) => {
-                        mcp::serve(&self.door, caller, bridge, seat, reader, writer).await
-                    }
+                    Next::Mcp(host) => mcp::serve(&self.door, host, seat, reader, writer).await,
                 }
             }
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
-                let caller = mcp::anonymous(uid);
-                mcp::serve(&self.door, caller, None, seat, reader, writer).await
+                let host = mcp::anonymous(uid);
+                mcp::serve(&self.door, host, seat, reader, writer).await
             }
             Some(b'A'..=b'Z') => {
                 let http = &self.http;

@@ -14,6 +14,7 @@ mod mcp;
 mod operations;
 pub mod reference;
 mod resources;
+mod toolbox;
 #[cfg(test)]
 mod trial;
 mod waiting;

@@ -3,29 +3,42 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use lore::protocol::Toolset;
+
 use crate::operation::Operation;
 use crate::{
-    audit, checkpoints, entities, forgetting, messages, overview, packs, projects, sessions, steps,
+    audit, checkpoints, documents, entities, forgetting, messages, overview, packs, projects,
+    search, sessions, steps,
 };
+
+/// The lines of each family; those of a family may come from several rooms.
+pub static FAMILIES: &[(Toolset, &[Operation])] = &[
+    (Toolset::Steps, steps::operations::OPERATIONS),
+    (Toolset::Sessions, sessions::operations::OPERATIONS),
+    (Toolset::Sessions, messages::operations::OPERATIONS),
+    (Toolset::Sessions, overview::operations::OPERATIONS),
+    (Toolset::Sessions, forgetting::operations::OPERATIONS),
+    (Toolset::Entities, entities::operations::OPERATIONS),
+    (Toolset::Packs, packs::operations::OPERATIONS),
+    (Toolset::Checkpoints, checkpoints::operations::OPERATIONS),
+    (Toolset::Projects, projects::operations::OPERATIONS),
+    (Toolset::Documents, documents::operations::OPERATIONS),
+    (Toolset::Documents, search::operations::OPERATIONS),
+    (Toolset::Log, overview::operations::MEASURES),
+    (Toolset::Log, audit::OPERATIONS),
+];
 
 /// Every operation, by name.
 pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(|| {
-    [
-        steps::operations::OPERATIONS,
-        sessions::operations::OPERATIONS,
-        messages::operations::OPERATIONS,
-        entities::operations::OPERATIONS,
-        overview::operations::OPERATIONS,
-        packs::operations::OPERATIONS,
-        checkpoints::operations::OPERATIONS,
-        projects::operations::OPERATIONS,
-        forgetting::operations::OPERATIONS,
-        audit::OPERATIONS,
+    let of_families = FAMILIES.iter().map(|(_, lines)| *lines);
+    let others: &[&[Operation]] = &[
+        search::operations::LEGACY,
         #[cfg(test)]
         super::trial::OPERATIONS,
-    ]
-    .into_iter()
-    .flatten()
-    .map(|operation| (operation.name, *operation))
-    .collect()
+    ];
+    of_families
+        .chain(others.iter().copied())
+        .flatten()
+        .map(|operation| (operation.name, *operation))
+        .collect()
 });

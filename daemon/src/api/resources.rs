@@ -7,13 +7,14 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context};
 use crate::resource::{Entry, Kind, Page};
 use crate::store::Rows;
-use crate::{checkpoints, overview, projects};
+use crate::{checkpoints, documents, overview, projects};
 
 /// Every kind, in the order in which they are listed.
 pub static RESOURCES: &[Kind] = &[
     Kind::of::<overview::resource::Session>(),
     Kind::of::<projects::resource::ContextFile>(),
     Kind::of::<checkpoints::resource::Checkpoint>(),
+    Kind::of::<documents::resource::Document>(),
 ];
 
 /// The longest address, in bytes.

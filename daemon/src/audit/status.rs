@@ -13,7 +13,7 @@ use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
 use crate::upstream::{Resolvers, State};
-use crate::{checkpoints, entities, projects, sessions};
+use crate::{checkpoints, documents, entities, projects, search, sessions};
 
 /// `status`.
 pub struct Status;
@@ -51,6 +51,8 @@ impl Op for Status {
         warnings.extend(room.limits.warnings(None, checkpoints.bytes));
         warnings.extend(entities::Room::of(&cx)?.fault());
         warnings.extend(projects::Room::of(&cx)?.faults());
+        warnings.extend(documents::Room::of(&cx)?.faults());
+        warnings.extend(search::Room::of(&cx)?.faults());
         warnings.extend(
             sessions::unerased(&published.snapshot)?
                 .iter()
@@ -122,6 +124,7 @@ fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
             projects::files::NAME,
             projects::Room::of(cx)?.desk.position(),
         ),
+        (search::follow::NAME, search::Room::of(cx)?.position()),
     ];
     let told = followers.into_iter().map(|(name, position)| Follower {
         name: name.to_owned(),

@@ -11,6 +11,7 @@ use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, Fault};
 use crate::clock::format_time;
+use crate::documents;
 use crate::engine::{Fold, Settings, replay};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Header, Log, Stamped};
@@ -238,7 +239,12 @@ impl Subject<'_> {
                 .iter()
                 .try_for_each(|blob| self.blobs.get(blob).map(drop))
         };
-        let of_rooms: [BlobsOf; 3] = [steps::blobs_of, messages::blobs_of, projects::blobs_of];
+        let of_rooms: [BlobsOf; 4] = [
+            steps::blobs_of,
+            messages::blobs_of,
+            projects::blobs_of,
+            documents::blobs_of,
+        ];
         let damaged = of_rooms.into_iter().try_for_each(read);
         // It may have been forgotten since it was asked above.
         if let Err(error) = damaged

@@ -317,6 +317,15 @@ pub fn manifest_of(event: &Stamped) -> Result<CheckpointSaved, Error> {
     }
 }
 
+/// What is said with a saved checkpoint.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it was forgotten or does not decode.
+pub fn described(event: &Stamped) -> Result<super::Metadata, Error> {
+    let described: CheckpointDescribed = body_of(event)?;
+    Ok(super::Metadata::stored(&described))
+}
+
 /// The body of an event of this room.
 ///
 /// # Errors

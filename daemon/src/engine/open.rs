@@ -64,6 +64,18 @@ impl DataFolder {
         self.data.join("projects")
     }
 
+    /// The indexes that searches use: followers of the log, made anew when they are gone.
+    #[must_use]
+    pub fn index(&self) -> PathBuf {
+        self.data.join("index")
+    }
+
+    /// The folder of models that were added.
+    #[must_use]
+    pub fn models(&self) -> PathBuf {
+        self.data.join("models")
+    }
+
     /// How far readers of the log have come.
     #[must_use]
     pub fn cursors(&self) -> PathBuf {

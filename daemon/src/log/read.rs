@@ -159,6 +159,31 @@ impl<'r> Log<'r> {
         )
     }
 
+    /// Visits the events of a stream before a position, the newest first; `Break` ends it.
+    ///
+    /// # Errors
+    /// [`Error`] when the index or a record cannot be read, or what `visit` returned.
+    pub fn back(
+        &self,
+        scope: ScopeOf<'_>,
+        before: Position,
+        visit: &mut dyn FnMut(Stamped) -> Result<ControlFlow<()>, Error>,
+    ) -> Result<(), Error> {
+        let low = index::stream_prefix(scope);
+        let mut high = low.clone();
+        high.extend(before.0.to_be_bytes());
+        self.rows.scan(
+            super::INDEX,
+            &low,
+            &high,
+            Direction::Backward,
+            &mut |key, value| {
+                let (position, record) = index::decode_stream(key, value)?;
+                visit(self.event(record, position)?)
+            },
+        )
+    }
+
     /// Where the events of a stream are, from after one position up to another, oldest first; at
     /// most `limit` of them.
     ///

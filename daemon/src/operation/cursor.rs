@@ -34,11 +34,17 @@ pub enum List {
     Projects,
     /// Versions of a context file.
     Versions,
+    /// The text of documents.
+    Content,
+    /// What a search found among documents.
+    Documents,
+    /// What a search found among everything.
+    Everything,
 }
 
 impl List {
     /// Every list there is.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Sessions,
         Self::Messages,
         Self::Entities,
@@ -47,6 +53,9 @@ impl List {
         Self::Cursors,
         Self::Projects,
         Self::Versions,
+        Self::Content,
+        Self::Documents,
+        Self::Everything,
     ];
 
     /// What its cursors begin with; each list has its own, for ever.
@@ -61,6 +70,9 @@ impl List {
             Self::Cursors => 'c',
             Self::Projects => 'p',
             Self::Versions => 'v',
+            Self::Content => 't',
+            Self::Documents => 'd',
+            Self::Everything => 'a',
         }
     }
 
@@ -76,6 +88,9 @@ impl List {
             Self::Cursors => "list_cursors",
             Self::Projects => "list_projects",
             Self::Versions => "context_history",
+            Self::Content => "get_document_content",
+            Self::Documents => "search_documents",
+            Self::Everything => "search",
         }
     }
 }

@@ -102,6 +102,11 @@ pub trait Op: 'static {
         None
     }
 
+    /// The reply as a text to read, where that says it better than its JSON does.
+    fn readable(_reply: &Self::Reply) -> Option<String> {
+        None
+    }
+
     /// Does it.
     fn call(
         cx: Arc<Context>,
@@ -117,6 +122,8 @@ pub struct Reply {
     pub json: Box<RawValue>,
     /// What is said beside it.
     pub meta: Option<Meta>,
+    /// The reply as a text to read, where that says it better than its JSON does.
+    pub readable: Option<String>,
 }
 
 /// The answer to a call.
@@ -169,14 +176,18 @@ impl Operation {
                 Box::pin(async move {
                     let args: O::Args = args.read()?;
                     let reply = O::call(cx, caller, args).await?;
-                    let meta = O::meta(&reply);
+                    let (meta, readable) = (O::meta(&reply), O::readable(&reply));
                     let json = serde_json::value::to_raw_value(&reply).map_err(|error| {
                         Refusal::new(
                             Code::Internal,
                             format!("the reply does not encode: {error}"),
                         )
                     })?;
-                    Ok(Reply { json, meta })
+                    Ok(Reply {
+                        json,
+                        meta,
+                        readable,
+                    })
                 })
             },
         }

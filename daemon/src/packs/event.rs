@@ -34,6 +34,13 @@ pub enum Item {
     Topic,
     /// A version of a context file; of a project, of no session.
     ContextFile(FileVersion),
+    /// A chunk of a document; of no session.
+    Document {
+        /// The document's id.
+        document: String,
+        /// The chunk's number.
+        chunk: u32,
+    },
 }
 
 impl Item {
@@ -57,6 +64,7 @@ impl Item {
             Self::Checkpoint(_) => "checkpoint",
             Self::Topic => "topic",
             Self::ContextFile(_) => "context file",
+            Self::Document { .. } => "document",
         }
     }
 
@@ -70,6 +78,7 @@ impl Item {
             Self::Entity(EntityRef { kind, key }) => format!("{kind} {key}"),
             Self::Topic => "topic".to_owned(),
             Self::ContextFile(file) => format!("{} {}", file.file_type, file.version),
+            Self::Document { document, chunk } => format!("{document}#{chunk}"),
         }
     }
 
@@ -83,7 +92,7 @@ impl Item {
             | Self::Entity(_)
             | Self::Checkpoint(_)
             | Self::Topic => true,
-            Self::ContextFile(_) => false,
+            Self::ContextFile(_) | Self::Document { .. } => false,
         }
     }
 }

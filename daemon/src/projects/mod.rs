@@ -31,10 +31,10 @@ pub mod watch;
 pub(crate) use command::{DraftContext, Initialise, Known, Report, Subject, WriteContext};
 pub use event::{
     Change, ContextDrafted, ContextWritten, Drafted, FileVersion, ProjectFact, ProjectInitialised,
-    WorktreeNoted, Written, blobs_of,
+    WorktreeNoted, Written, blobs_of, brought,
 };
 pub use marker::Marker;
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use place::{Configured, Place};
 pub use room::{Limits, Room, Settings};
-pub use view::{FileRow, SPACE, apply};
+pub use view::{FileRow, SPACE, apply, file, file_types, name_of};

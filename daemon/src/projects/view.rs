@@ -229,6 +229,14 @@ pub fn project(rows: &dyn Rows, project: &str) -> Result<Option<ProjectRow>, Err
     get(rows, &key(b'p', project, &[]))
 }
 
+/// What people call a project, if it is known.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn name_of(rows: &dyn Rows, id: &str) -> Result<Option<String>, Error> {
+    Ok(project(rows, id)?.map(|row| row.name))
+}
+
 /// All projects, by their ids.
 ///
 /// # Errors
@@ -267,6 +275,16 @@ pub fn file(rows: &dyn Rows, project: &str, file_type: &str) -> Result<Option<Fi
 /// [`Error`] when a row cannot be read.
 pub fn files(rows: &dyn Rows, project: &str) -> Result<Vec<(String, FileRow)>, Error> {
     under(rows, &key(b'c', project, &[&[]]))
+}
+
+/// The types of a project's context files that say something.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn file_types(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
+    let files = files(rows, project)?.into_iter();
+    let written = files.filter(|(_, row)| row.is_written());
+    Ok(written.map(|(file_type, _)| file_type).collect())
 }
 
 /// One version of a context file.

@@ -24,7 +24,7 @@ pub use tombstone::{
 };
 pub use view::{
     Counts, Details, Lease, Meaning, SPACE, SessionRow, Within, agents, apply, counts, details,
-    exists, forks_of, get, last_of, leases, newest, project_counts,
+    exists, forks_of, get, last_of, leases, newest, of_project, project_counts,
 };
 
 // For the engine's own tests, which decide real commands.

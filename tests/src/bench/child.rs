@@ -227,13 +227,29 @@ pub(super) fn hello() -> Hello {
     }
 }
 
+/// Bytes in all files of a folder and below.
+#[must_use]
+pub fn folder_bytes(folder: &Path) -> u64 {
+    sum(folder, &|_, data| data.len())
+}
+
 /// Resident memory of a process, in KiB.
 #[must_use]
 pub fn rss_kib(pid: u32) -> u64 {
+    memory(pid, "VmRSS:")
+}
+
+/// Of that, what is no mapped file: what the process allocated, in KiB.
+#[must_use]
+pub fn rss_anon_kib(pid: u32) -> u64 {
+    memory(pid, "RssAnon:")
+}
+
+fn memory(pid: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix(field))
         .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
         .unwrap_or(0)
 }

@@ -172,3 +172,38 @@ pub fn sqlite_saver(dir: &Path, contexts: &Path, loads: usize) -> Option<SqliteS
         bytes: said.get("bytes")?.as_f64()?,
     })
 }
+
+/// What SQLite's FTS5 needs for a search, in process.
+#[derive(Debug, Clone, Copy)]
+pub struct Fts5 {
+    /// The ten best of the texts that hold all words.
+    pub and: Figure,
+    /// The ten best of those that hold any.
+    pub or: Figure,
+}
+
+/// Indexes the lines of a file with FTS5 and searches for each line of another, ranked by its BM25. `None`
+/// when there is no Python with it.
+#[must_use]
+pub fn sqlite_fts5(dir: &Path, texts: &Path, queries: &Path) -> Option<Fts5> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/peers.py");
+    let output = Command::new(find_program("python3")?)
+        .arg(script)
+        .args(["fts5", "--json", "--dir"])
+        .arg(dir)
+        .arg("--texts")
+        .arg(texts)
+        .arg("--queries")
+        .arg(queries)
+        .output()
+        .ok()?;
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    let figure = |name: &str| {
+        let at = |place: usize| said.get(name)?.get(place)?.as_f64();
+        Some(Figure::of_quantiles(at(0)?, at(1)?))
+    };
+    Some(Fts5 {
+        and: figure("and_us")?,
+        or: figure("or_us")?,
+    })
+}

@@ -6,7 +6,7 @@ use tests::{Door, Era, Lines, home};
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
 fn tools(lines: &mut Lines) -> Vec<Value> {
-    let mut answer = lines.ask("tools/list", json!({}));
+    let mut answer = lines.ask("tools/list", json!({"_meta": {"lore/tools": "full"}}));
     answer["result"]["tools"]
         .as_array_mut()
         .map(std::mem::take)

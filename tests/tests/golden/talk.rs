@@ -319,6 +319,21 @@ pub fn pack_of_files() -> PackMade {
     }
 }
 
+/// A pack that rests on a document.
+pub fn pack_of_documents() -> PackMade {
+    PackMade {
+        sections: vec![("context_files".to_owned(), 80)],
+        rests_on: vec![RestsOn {
+            session: None,
+            item: Item::Document {
+                document: "doc-0123456789abcdef".to_owned(),
+                chunk: 3,
+            },
+        }],
+        ..pack()
+    }
+}
+
 fn pruned() -> ContextPruned {
     ContextPruned {
         strategy: Strategy::Comprehensive,

@@ -19,6 +19,9 @@ pub struct Hello {
     pub mcp: bool,
     /// A bridge's own random id, the same after each reconnect.
     pub bridge: Option<String>,
+    /// Which tools are listed over MCP: names of [`Toolset`](crate::protocol::Toolset) with commas
+    /// between them; absent: `core`.
+    pub tools: Option<String>,
 }
 
 /// What a client sends.
@@ -42,8 +45,8 @@ pub enum ClientFrame {
     },
 }
 
-const HELLO_FIELDS: [&str; 7] = [
-    "version", "client", "agent", "cwd", "session", "then", "bridge",
+const HELLO_FIELDS: [&str; 8] = [
+    "version", "client", "agent", "cwd", "session", "then", "bridge", "tools",
 ];
 const CALL_FIELDS: [&str; 4] = ["id", "name", "args", "cancel"];
 
@@ -64,6 +67,7 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
             Ok("cwd") => hello.cwd = Some(text(&mut reader, "cwd")?),
             Ok("session") => hello.session = Some(text(&mut reader, "session")?),
             Ok("bridge") => hello.bridge = Some(text(&mut reader, "bridge")?),
+            Ok("tools") => hello.tools = Some(text(&mut reader, "tools")?),
             Ok(_) => hello.mcp = mcp(&mut reader)?,
             Err(error) => {
                 unknown = unknown.or(Some(error));
@@ -205,6 +209,7 @@ pub fn encode_hello(out: &mut Vec<u8>, hello: &Hello) {
         ("session", hello.session.as_deref()),
         ("then", hello.mcp.then_some("mcp")),
         ("bridge", hello.bridge.as_deref()),
+        ("tools", hello.tools.as_deref()),
     ];
     framed(out, |out| {
         cbor::put_map(

@@ -33,6 +33,8 @@ names! {
         Topic,
         /// A version of a context file of the project.
         ContextFile,
+        /// A part of a document.
+        Document,
     }
 }
 

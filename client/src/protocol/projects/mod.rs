@@ -25,18 +25,7 @@ pub use write::{
     UpdateContextReply, ValidationError, ValidationResult,
 };
 
-use serde::{Deserialize, Serialize};
-
-/// Declares a closed list of words.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
-    };
-}
+use super::words::words;
 
 words! {
     /// How a version of a context file came about.

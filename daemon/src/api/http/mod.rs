@@ -28,10 +28,11 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use super::frames::{Door, busy};
+use super::frames::{Door, Host, busy};
 use super::limits::{Paid, SMALL_BYTES};
 use super::listener::Seat;
 use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
+use super::toolbox::Toolbox;
 
 /// Where MCP is.
 const PATH: &str = "/mcp";
@@ -109,6 +110,10 @@ impl Service {
                 .hint(format!("MCP is at {PATH}."));
             return refusal(StatusCode::NOT_FOUND, &body);
         }
+        let tools = match Toolbox::read(tools_of(request.uri().query()).as_deref()) {
+            Ok(tools) => tools,
+            Err(body) => return refusal(StatusCode::BAD_REQUEST, &body),
+        };
         let (head, body) = request.into_parts();
         // With this header a peer sends its body only when it is read.
         let is_asked_for = head.headers.contains_key(EXPECT);
@@ -133,7 +138,11 @@ impl Service {
             _ => None,
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
-        let answer = self.mcp(door, uid, parcel.clone()).handle(request).await;
+        let host = Host {
+            tools,
+            ..anonymous(uid)
+        };
+        let answer = self.mcp(door, host, parcel.clone()).handle(request).await;
         match parcel {
             Some(parcel) => complete(&parcel, answer).await,
             None => answer,
@@ -141,13 +150,12 @@ impl Service {
     }
 
     /// A service for one request.
-    fn mcp(&self, door: &Door, uid: u32, parcel: Option<Arc<Parcel>>) -> Mcp {
+    fn mcp(&self, door: &Door, host: Host, parcel: Option<Arc<Parcel>>) -> Mcp {
         let door = door.clone();
         let server = move || {
             let server = Server::new(
                 &door,
-                anonymous(uid),
-                None,
+                host.clone(),
                 Lasts::OneRequest,
                 door.stop.child_token(),
             );
@@ -155,6 +163,13 @@ impl Service {
         };
         StreamableHttpService::new(server, Arc::default(), self.config.clone())
     }
+}
+
+/// The list of tools that a query names; commas may be escaped.
+fn tools_of(query: Option<&str>) -> Option<String> {
+    let mut fields = query?.split('&');
+    let list = fields.find_map(|field| field.strip_prefix("tools="))?;
+    Some(list.replace("%2C", ",").replace("%2c", ","))
 }
 
 /// rmcp's answer to a call, with the reply in it.

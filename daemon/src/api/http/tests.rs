@@ -289,3 +289,27 @@ async fn changes_come_as_a_stream() {
     stream.read_to_string(&mut rest).await.unwrap();
     assert!(rest.contains(r#""resultType":"complete""#), "{rest}");
 }
+
+/// The address says which tools are listed; a name that is none is refused with the nearest.
+#[tokio::test]
+async fn an_address_names_the_tools() {
+    let house = House::open(Limits::default());
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
+    let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
+    for (path, count) in [
+        ("/mcp", 12),
+        ("/mcp?other=x", 12),
+        ("/mcp?tools=packs", 5),
+        ("/mcp?x=1&tools=packs%2Ccore", 16),
+    ] {
+        let reply = post(&house, path, &headers, list).await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        let listed = reply.json();
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), count, "{path}: {listed}");
+    }
+    let refused = post(&house, "/mcp?tools=pack", &headers, list).await;
+    assert_eq!(refused.status, 400);
+    let hint = refused.json()["error"]["hint"].clone();
+    assert!(hint.as_str().unwrap().contains("`packs`"), "{hint}");
+}

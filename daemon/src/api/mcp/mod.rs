@@ -1,10 +1,13 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
+mod completions;
 mod flights;
 mod id;
 mod lines;
 mod message;
+mod named;
 mod parcel;
+mod prompts;
 mod resources;
 mod results;
 mod server;
@@ -27,7 +30,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use transport::{Answer, Lines};
 
-use super::frames::Door;
+use super::frames::{Door, Host};
 use super::limits::Limits;
 use super::listener::Seat;
 use crate::log::Actor;
@@ -38,15 +41,19 @@ const GATHER_BYTES: usize = 64 * 1024;
 /// Answers that may wait besides those of calls.
 const QUEUE_SPARE: usize = 8;
 
-/// A caller of whom nothing but the user is known.
+/// A host of whom nothing but the user is known.
 #[must_use]
-pub fn anonymous(uid: u32) -> Caller {
-    Caller {
-        actor: Arc::new(Actor {
-            uid,
-            ..Actor::default()
-        }),
-        ..Caller::default()
+pub fn anonymous(uid: u32) -> Host {
+    let actor = Arc::new(Actor {
+        uid,
+        ..Actor::default()
+    });
+    Host {
+        caller: Caller {
+            actor,
+            ..Caller::default()
+        },
+        ..Host::default()
     }
 }
 
@@ -59,8 +66,7 @@ pub fn anonymous(uid: u32) -> Caller {
 /// When the peer does not read its answers; broken lines are answered instead.
 pub async fn serve<R, W>(
     door: &Door,
-    caller: Caller,
-    bridge: Option<String>,
+    host: Host,
     seat: &Seat,
     reader: R,
     mut writer: W,
@@ -72,7 +78,7 @@ where
     let (answers, mut queue) = mpsc::channel(door.limits.calls_in_flight_max + QUEUE_SPARE);
     let gone = CancellationToken::new();
     let over = CancellationToken::new();
-    let server = Server::new(door, caller, bridge, Lasts::Long, over.clone());
+    let server = Server::new(door, host, Lasts::Long, over.clone());
     let transport = Lines::new(door, reader, answers, gone.clone(), over.clone());
     let running = serve_directly(server, transport, None);
     let written = write(&door.limits, seat, &mut queue, &mut writer).await;

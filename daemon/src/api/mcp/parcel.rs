@@ -25,6 +25,8 @@ pub struct Content {
     pub json: Box<RawValue>,
     /// The name that it gets in structured content, if that may not be the reply itself.
     pub wrapped_as: Option<&'static str>,
+    /// The text to read that stands beside structured content; otherwise it is the reply itself.
+    pub readable: Option<String>,
 }
 
 impl Parcel {
@@ -115,7 +117,7 @@ impl Serialize for WithContent<'_> {
             }
             let text = Text {
                 r#type: "text",
-                text: content.json.get(),
+                text: content.readable.as_deref().unwrap_or(content.json.get()),
             };
             map.serialize_entry(name, &[text])?;
             map.serialize_entry("structuredContent", &Structured(content))?;
@@ -128,7 +130,9 @@ struct Structured<'a>(&'a Content);
 
 impl Serialize for Structured<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(Content { json, wrapped_as }) = self;
+        let Self(Content {
+            json, wrapped_as, ..
+        }) = self;
         match wrapped_as {
             None => json.serialize(serializer),
             Some(name) => {
@@ -152,6 +156,7 @@ mod tests {
         parcel.leave(Content {
             json: RawValue::from_string(json.to_owned()).unwrap(),
             wrapped_as,
+            readable: None,
         });
         String::from_utf8(parcel.complete(answer.as_bytes().to_vec())).unwrap()
     }
@@ -169,6 +174,22 @@ mod tests {
         assert_eq!(completed(EMPTY, json, None), wanted(json));
         let wrapped = r#"{"list":[{"n":1.10},1E400]}"#;
         assert_eq!(completed(EMPTY, json, Some("list")), wanted(wrapped));
+    }
+
+    /// A text to read takes the place of the JSON as text; structured content is the reply all the same.
+    #[test]
+    fn a_text_to_read_stands_beside_the_reply() {
+        let parcel = Parcel::default();
+        parcel.leave(Content {
+            json: RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap(),
+            wrapped_as: None,
+            readable: Some("one \"n\"".to_owned()),
+        });
+        let whole = String::from_utf8(parcel.complete(EMPTY.as_bytes().to_vec())).unwrap();
+        assert!(
+            whole.contains(r#""text":"one \"n\""}],"structuredContent":{"n":1}"#),
+            "{whole}"
+        );
     }
 
     /// Answers without a result stay as they are, and so do those to which no reply was left.

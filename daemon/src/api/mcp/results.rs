@@ -15,7 +15,11 @@ use crate::operation::{Operation, Reply};
 pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
     let server =
         Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
-    let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+    let mut capabilities = ServerCapabilities::builder()
+        .enable_completions()
+        .enable_prompts()
+        .enable_tools()
+        .build();
     let mut of_resources = ResourcesCapability::default();
     of_resources.subscribe = tells_changes.then_some(true);
     of_resources.list_changed = tells_changes.then_some(true);
@@ -32,6 +36,7 @@ pub fn replied(operation: &Operation, reply: Reply, parcel: &Parcel) -> CallTool
     parcel.leave(Content {
         json: reply.json,
         wrapped_as: operation.wrapped_as,
+        readable: reply.readable,
     });
     let mut result = CallToolResult::success(Vec::new());
     if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {

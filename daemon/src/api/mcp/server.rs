@@ -8,42 +8,49 @@ use futures_util::FutureExt;
 use lore::protocol::{Args, Code, tools as said};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, RequestId,
-    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
+use super::completions;
 use super::flights::Flight;
 use super::message::protocol_error;
+use super::named::{agent_name, key_of, named_tools, printable};
 use super::parcel::Parcel;
+use super::prompts;
 use super::resources;
 use super::results::{about, refused, replied};
 use super::subscriptions::{self, Subscriptions};
-use super::tools::{self, TOOLS};
+use super::tools;
 use super::transport::Since;
 use crate::api::dispatch::{Dispatch, unknown};
-use crate::api::frames::Door;
+use crate::api::frames::{Door, Host};
 use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
+use crate::api::toolbox::Toolbox;
 use crate::error::Refusal;
-use crate::log::{Actor, Hash};
-use crate::operation::{AGENT_BYTES_MAX, Access, Answer, Caller, KEY_BYTES_MAX, Patience};
+use crate::log::Actor;
+use crate::operation::{Access, Answer, Caller, Patience};
 
 /// The longest label of a client, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
 /// Requests that are answered; one of them with params that do not fit reaches
 /// [`ServerHandler::on_custom_request`].
-const METHODS: [&str; 5] = [
+const METHODS: [&str; 8] = [
+    "completion/complete",
     "initialize",
     "ping",
+    "prompts/get",
+    "prompts/list",
     "server/discover",
     "tools/call",
     "tools/list",
@@ -72,36 +79,30 @@ pub enum Lasts {
 pub struct Server {
     dispatch: Dispatch,
     budget: Budget,
-    caller: Caller,
-    bridge: Option<String>,
+    host: Host,
     /// Of the one call that this server is for, when requests do not bring theirs.
     parcel: Option<Arc<Parcel>>,
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
+    /// From `initialize`, when it names the tools to list.
+    tools: Mutex<Option<Toolbox>>,
     lasts: Lasts,
     subscriptions: Subscriptions,
     over: CancellationToken,
 }
 
 impl Server {
-    /// A server for calls of this caller; a bridge's id makes keys of writes that have none. Nothing
-    /// waits for what is to come when it is `over`.
+    /// A server for this host. Nothing waits for what is to come when it is `over`.
     #[must_use]
-    pub fn new(
-        door: &Door,
-        mut caller: Caller,
-        bridge: Option<String>,
-        lasts: Lasts,
-        over: CancellationToken,
-    ) -> Self {
-        caller.patience = Patience::until(over.clone());
+    pub fn new(door: &Door, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
+        host.caller.patience = Patience::until(over.clone());
         Self {
             dispatch: door.dispatch.clone(),
             budget: door.budget.clone(),
-            caller,
-            bridge,
+            host,
             parcel: None,
             client: Mutex::default(),
+            tools: Mutex::default(),
             lasts,
             subscriptions: Subscriptions::default(),
             over,
@@ -115,6 +116,12 @@ impl Server {
         self
     }
 
+    /// The tools that are listed: `initialize` says it, else the connection.
+    fn tools(&self) -> Toolbox {
+        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        tools.clone().unwrap_or_else(|| self.host.tools.clone())
+    }
+
     fn has_resources(&self) -> bool {
         !self.dispatch.resources().kinds().is_empty()
     }
@@ -126,7 +133,7 @@ impl Server {
 
     /// Who calls, as far as the connection and the request say.
     fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
-        let mut caller = self.caller.clone();
+        let mut caller = self.host.caller.clone();
         let client = cx.meta.client_info().or_else(|| {
             let client = self.client.lock();
             client.unwrap_or_else(PoisonError::into_inner).clone()
@@ -143,7 +150,7 @@ impl Server {
                 client: printable(&label).take(CLIENT_CHARS_MAX).collect(),
             });
         }
-        if let (Some(bridge), Access::Write) = (&self.bridge, access) {
+        if let (Some(bridge), Access::Write) = (&self.host.bridge, access) {
             caller.default_key = Some(key_of(bridge, &cx.id));
         }
         caller
@@ -164,33 +171,6 @@ impl Server {
             Some(_) | None => None,
         };
         self.dispatch.call(caller, name, args).await
-    }
-}
-
-fn printable(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|char| !char.is_control())
-}
-
-/// A client's name as an agent's: what is too long is cut off.
-fn agent_name(client: &str) -> String {
-    let mut name = String::new();
-    for char in printable(client) {
-        if name.len() + char.len_utf8() > AGENT_BYTES_MAX {
-            break;
-        }
-        name.push(char);
-    }
-    name
-}
-
-/// The key of a write that names none: the same when the bridge sends the line again.
-fn key_of(bridge: &str, id: &RequestId) -> String {
-    let id = id.clone().into_json_value();
-    let key = format!("bridge:{bridge}:{id}");
-    if key.len() <= KEY_BYTES_MAX {
-        key
-    } else {
-        format!("bridge:{}", Hash::of(key.as_bytes()))
     }
 }
 
@@ -225,6 +205,9 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         let mut result = self.negotiate_initialize(&request)?;
         result.capabilities = about(self.has_resources(), self.has_subscriptions()).capabilities;
+        if let Some(tools) = named_tools(&cx.meta)? {
+            *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(tools);
+        }
         let client = Some(request.client_info.clone());
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
         request.protocol_version = result.protocol_version.clone();
@@ -246,9 +229,13 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.clone()))
+        let tools = match named_tools(&cx.meta)? {
+            Some(tools) => tools,
+            None => self.tools(),
+        };
+        Ok(ListToolsResult::with_all_items(tools::listed(&tools)))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -383,7 +370,7 @@ impl ServerHandler for Server {
         let extensions = &stream.request_context().extensions;
         let behind = extensions.get::<Since>().and_then(|since| since.0);
         let flight = extensions.get::<Arc<Flight>>();
-        let patience = flight.map_or(&self.caller.patience, |flight| flight.patience());
+        let patience = flight.map_or(&self.host.caller.patience, |flight| flight.patience());
         let listened = subscriptions::listen(&self.dispatch, behind, &stream, patience).await;
         listened.map_err(|refusal| resources::refused(&refusal, None))
     }
@@ -404,14 +391,14 @@ impl ServerHandler for Server {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
-    // Not declared, so not there: an empty list would mislead hosts.
-
     async fn complete(
         &self,
-        _request: CompleteRequestParams,
-        _cx: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        let caller = self.caller_of(&cx, Access::Read);
+        let completed = completions::complete(&self.dispatch, caller, &request);
+        unless_cancelled(&cx, completed).await?
     }
 
     async fn list_prompts(
@@ -419,6 +406,16 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Ok(prompts::list())
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let caller = self.caller_of(&cx, Access::Read);
+        let made = prompts::get(&self.dispatch, caller, request);
+        Ok(unless_cancelled(&cx, made).await??.into())
     }
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 pub mod parcel;
+mod profiles;
+mod prompts;
 mod resources;
 mod subscriptions;
 
@@ -25,6 +27,7 @@ use crate::api::{Budget, Dispatch, Door, Doors, Limits, RESOURCES};
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::resource::Kind;
+use crate::search::operations::LEGACY;
 
 /// A store and its doors, on a socket of its own for each peer; without resources, unless they are
 /// given.
@@ -76,15 +79,20 @@ impl House {
 
     /// A peer behind a bridge of this id.
     async fn bridged(&self, bridge: &str) -> Peer {
-        let mut peer = self.peer().await;
         let hello = frame::Hello {
             client: "bridge/1".to_owned(),
             mcp: true,
             bridge: Some(bridge.to_owned()),
             ..frame::Hello::default()
         };
+        self.greeted(&hello).await
+    }
+
+    /// A peer that has said this Hello, and read what came first.
+    async fn greeted(&self, hello: &frame::Hello) -> Peer {
+        let mut peer = self.peer().await;
         let mut bytes = Vec::new();
-        frame::encode_hello(&mut bytes, &hello);
+        frame::encode_hello(&mut bytes, hello);
         peer.write.write_all(&bytes).await.unwrap();
         let mut length = [0; 4];
         use tokio::io::AsyncReadExt;
@@ -155,16 +163,22 @@ pub fn call(id: u64, name: &str, arguments: Value) -> Value {
 
 /// The same request in the newest era.
 pub fn modern(mut request: Value) -> Value {
-    request["params"]["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "modern tester", "version": "4"},
-    });
+    for (name, value) in [
+        ("protocolVersion", json!("2026-07-28")),
+        ("clientCapabilities", json!({})),
+        (
+            "clientInfo",
+            json!({"name": "modern tester", "version": "4"}),
+        ),
+    ] {
+        request["params"]["_meta"][format!("io.modelcontextprotocol/{name}")] = value;
+    }
     request
 }
 
 fn list() -> Value {
-    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}})
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list",
+        "params": {"_meta": {"lore/tools": "full"}}})
 }
 
 fn step(result: &str) -> Value {
@@ -189,12 +203,15 @@ async fn the_older_era_lists_and_calls() {
         let mut peer = house.peer().await;
         let answer = peer.initialize(version).await;
         assert_eq!(answer["result"]["protocolVersion"], version);
-        assert_eq!(answer["result"]["capabilities"], json!({"tools": {}}));
+        assert_eq!(
+            answer["result"]["capabilities"],
+            json!({"completions": {}, "prompts": {}, "tools": {}})
+        );
         assert_eq!(answer["result"]["serverInfo"]["name"], "lore");
         let listed = peer.ask(list()).await;
         assert_eq!(
             listed["result"]["tools"].as_array().unwrap().len(),
-            TOOLS.len()
+            TOOLS.len() - LEGACY.len()
         );
         assert_eq!(listed["result"].as_object().unwrap().len(), 1, "{listed}");
         let recorded = peer.call(3, "record_step", step("ID: 17")).await;
@@ -226,7 +243,10 @@ async fn the_newest_era_discovers_lists_and_calls() {
         found["result"]["supportedVersions"],
         json!(said::MCP_VERSIONS)
     );
-    assert_eq!(found["result"]["capabilities"], json!({"tools": {}}));
+    assert_eq!(
+        found["result"]["capabilities"],
+        json!({"completions": {}, "prompts": {}, "tools": {}})
+    );
     let listed = peer.ask(modern(list())).await;
     assert_eq!(listed["result"]["resultType"], "complete");
     assert_eq!(listed["result"]["tools"][0]["name"], TOOLS[0].name.as_ref());
@@ -295,19 +315,16 @@ async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
     );
 }
 
-/// Only tools are declared, and nothing else is there.
+/// Without resources none are declared, and what is not declared is not there.
 #[tokio::test]
 async fn what_is_not_declared_is_not_there() {
     let house = House::open(Limits::default());
     let mut peer = house.peer().await;
     for method in [
-        "prompts/list",
-        "prompts/get",
         "resources/list",
         "resources/read",
         "resources/templates/list",
         "resources/subscribe",
-        "completion/complete",
         "logging/setLevel",
         "skills/list",
         "tasks/get",
@@ -468,7 +485,10 @@ fn waiting(id: u64, house: &House) -> Value {
 async fn record_aside(house: &House) {
     let caller = super::anonymous(1);
     let args = Args::Value(json!({}));
-    let made = house.door.dispatch.call(caller, "create_session", args);
+    let made = house
+        .door
+        .dispatch
+        .call(caller.caller, "create_session", args);
     made.await.unwrap();
 }
 
@@ -519,14 +539,7 @@ async fn a_peer_that_does_not_read_is_let_go() {
     let (read, write) = tokio::io::split(server);
     let seat = Seat::alone().unwrap();
     let caller = super::anonymous(1);
-    let served = super::serve(
-        &house.door,
-        caller,
-        None,
-        &seat,
-        BufReader::new(read),
-        write,
-    );
+    let served = super::serve(&house.door, caller, &seat, BufReader::new(read), write);
     let line = format!("{}\n", list());
     let (asked, served) = tokio::join!(peer.write_all(line.as_bytes()), served);
     asked.unwrap();

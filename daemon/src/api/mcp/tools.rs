@@ -8,6 +8,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::api::operations::TABLE;
+use crate::api::toolbox::Toolbox;
 use crate::operation::{Access, Operation};
 
 /// Where a tool says how many characters of a result a host should show whole.
@@ -15,6 +16,67 @@ const RESULT_CHARS_MAX: &str = "anthropic/maxResultSizeChars";
 
 /// Every operation, by name.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool).collect());
+
+/// The same without what most hosts need not show to a model: the common arguments, which are taken
+/// all the same, and the schemas of replies.
+static SHORT: LazyLock<Vec<Tool>> = LazyLock::new(|| TOOLS.iter().map(short).collect());
+
+/// Arguments that operations have in common, or that few calls need.
+const COMMON: [&str; 12] = [
+    "agent",
+    "asOf",
+    "as_of",
+    "atLeast",
+    "at_least",
+    "explain",
+    "expectedCheckpointId",
+    "fence",
+    "fusion",
+    "k",
+    "key",
+    "next",
+];
+
+/// Arguments of one tool that another has for its own.
+const ELSEWHERE: [(&str, &str); 2] = [("search", "filters"), ("search", "include_content")];
+
+/// The tools that are listed, by name.
+#[must_use]
+pub fn listed(toolbox: &Toolbox) -> Vec<Tool> {
+    let tools = if toolbox.is_whole() { &TOOLS } else { &SHORT };
+    let listed = tools.iter().filter(|tool| toolbox.has(&tool.name));
+    listed.cloned().collect()
+}
+
+fn short(tool: &Tool) -> Tool {
+    let mut input = (*tool.input_schema).clone();
+    if let Some(Value::Object(properties)) = input.get_mut("properties") {
+        properties.retain(|name, _| {
+            let name = name.as_str();
+            !COMMON.contains(&name) && !ELSEWHERE.contains(&(tool.name.as_ref(), name))
+        });
+    }
+    open(&mut input);
+    let mut short = tool.clone();
+    short.input_schema = Arc::new(input);
+    short.output_schema = None;
+    short
+}
+
+/// Takes away that nothing else may be there: more is taken than is shown.
+fn open(schema: &mut JsonObject) {
+    schema.retain(|name, value| name != "additionalProperties" || !value.is_boolean());
+    for value in schema.values_mut() {
+        match value {
+            Value::Object(inner) => open(inner),
+            Value::Array(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_) => {}
+        }
+    }
+}
 
 /// The tool of an operation.
 #[must_use]
@@ -111,7 +173,44 @@ fn plain_value(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use lore::protocol::Toolset;
+
     use super::*;
+    use crate::tokens::Tokens;
+
+    /// Tokens of names, sentences and input schemas, as a model is shown them.
+    fn tokens(tools: &[Tool]) -> Vec<(String, usize)> {
+        let counter = Tokens::default();
+        let count = |tool: &Tool| {
+            let shown = json!({
+                "name": tool.name, "description": tool.description, "inputSchema": tool.input_schema,
+            });
+            (tool.name.to_string(), counter.count(&shown.to_string()))
+        };
+        tools.iter().map(count).collect()
+    }
+
+    /// What is listed when nothing is said is little to read.
+    #[test]
+    fn core_is_small() {
+        let core = listed(&Toolbox::default());
+        assert_eq!(core.len(), 12);
+        let tokens = tokens(&core);
+        let sum: usize = tokens.iter().map(|(_, tokens)| tokens).sum();
+        assert!(sum <= 3000, "{sum} tokens: {tokens:?}");
+        let full = listed(&Toolbox::of(&[Toolset::Full]));
+        assert!(full.iter().all(|tool| tool.output_schema.is_some()));
+        for tool in &core {
+            assert!(tool.output_schema.is_none() && tool.annotations.is_some());
+            let properties = tool.input_schema.get("properties");
+            let properties = properties.and_then(Value::as_object);
+            let properties = properties.cloned().unwrap_or_default();
+            assert!(!properties.is_empty(), "{}", tool.name);
+            for name in COMMON {
+                assert!(!properties.contains_key(name), "{}: {name}", tool.name);
+            }
+        }
+    }
 
     /// Walks a schema; `wrong` is called with each object in it and whether it is the root.
     fn walk(schema: &Value, is_root: bool, wrong: &mut impl FnMut(&JsonObject, bool)) {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::checkpoints::{Checkpoint, checkpoint};
+use super::documents::{Document, document};
 use super::packs::{Pack, pack};
 use super::projects::{Project, project};
 use super::talk::{Talk, name, talk};
@@ -40,6 +41,7 @@ pub(crate) enum Want {
     Checkpoint(Checkpoint),
     Pack(Pack),
     Project(Project),
+    Document(Document),
     /// Forgotten, and perhaps erased from the records at once.
     Forget {
         session: u8,
@@ -85,6 +87,7 @@ fn wanted() -> impl Strategy<Value = Wanted> {
         12 => (session.clone(), talk()).prop_map(|(session, talk)| Want::Talk { session, talk }),
         3 => pack().prop_map(Want::Pack),
         6 => project().prop_map(Want::Project),
+        6 => document().prop_map(Want::Document),
         1 => (session.clone(), any::<bool>())
             .prop_map(|(session, is_erased)| Want::Forget { session, is_erased }),
         1 => session.clone().prop_map(|session| Want::Note { session }),
@@ -240,6 +243,7 @@ impl Wanted {
             Want::Checkpoint(checkpoint) => checkpoint.ask(clock),
             Want::Pack(pack) => pack.ask(),
             Want::Project(project) => project.ask(),
+            Want::Document(document) => document.ask(),
             Want::Forget { session, .. } => forget(&name(*session)),
             Want::Talk { session, talk } => talk.ask(*session, clock),
             Want::Note { session } => Ask::new(NoteErased::new(&name(*session), [9; 16])),

@@ -5,6 +5,7 @@
 mod checkpoints;
 mod compaction;
 mod decisions;
+mod documents;
 mod forgetting;
 mod forks;
 mod histories;

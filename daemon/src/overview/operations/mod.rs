@@ -18,5 +18,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<diff::DiffSession>(),
     Operation::of::<export::ExportSession>(),
     Operation::of::<import::ImportSession>(),
-    Operation::of::<metrics::Metrics>(),
 ];
+
+/// The lines that are about what is recorded at large.
+pub const MEASURES: &[Operation] = &[Operation::of::<metrics::Metrics>()];

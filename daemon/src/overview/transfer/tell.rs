@@ -352,7 +352,11 @@ fn pruned(stored: ContextPruned) -> Pruned {
         Item::Tool(execution) => Some(Source::Tool(execution)),
         // A message's tools stay with it.
         Item::Message(message) => Some(Source::Message(message)),
-        Item::Entity(_) | Item::Checkpoint(_) | Item::Topic | Item::ContextFile(_) => None,
+        Item::Entity(_)
+        | Item::Checkpoint(_)
+        | Item::Topic
+        | Item::ContextFile(_)
+        | Item::Document { .. } => None,
     };
     let [messages, tools, entities] = stored.went;
     Pruned {

@@ -77,7 +77,7 @@ impl<'i> Parts<'i> {
         });
         let label = |label: &str| tokens.count(label) + 2;
         let topic = of.topic.as_ref();
-        let files = label(labels::CONTEXT_FILES);
+        let files = label(labels::passages(&of.passages));
         let passages = of.passages.iter();
         let passages = passages.map(|one| Piece::passage(one, tokens, max_tokens));
         let passages = Shared::of(passages, files, max_tokens);
@@ -141,7 +141,7 @@ impl<'i> Parts<'i> {
         if cut.passages > 0 {
             let shown = self.passages.shown(cut.text_max, tokens);
             let lines = shown.take(cut.passages).map(|shown| shown.lines);
-            let text = listed(labels::CONTEXT_FILES, lines);
+            let text = listed(labels::passages(&of.passages), lines);
             let passages = of.passages.iter().take(cut.passages);
             let sources = passages.map(|passage| passage.source.clone());
             add(SectionName::ContextFiles, text, sources.collect());

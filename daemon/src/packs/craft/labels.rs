@@ -1,6 +1,7 @@
 //! The words of a context pack: what stands above and around its pieces.
 
-use super::ingredients::{Ingredients, Purpose};
+use super::ingredients::{Ingredients, Passage, Purpose};
+use crate::packs::event::Item;
 
 /// Above the history.
 pub const HISTORY: &str = "Conversation history, oldest first:";
@@ -27,6 +28,18 @@ pub fn values(purpose: Purpose) -> &'static str {
 
 /// Above the passages of context files.
 pub const CONTEXT_FILES: &str = "From the project's context files:";
+
+/// Above passages when some are of documents.
+pub const DOCUMENTS: &str = "From context files and documents:";
+
+/// Above these passages.
+pub fn passages(passages: &[Passage]) -> &'static str {
+    let is_document = |passage: &Passage| matches!(passage.source.item, Item::Document { .. });
+    match passages.iter().any(is_document) {
+        true => DOCUMENTS,
+        false => CONTEXT_FILES,
+    }
+}
 
 /// The topic.
 pub fn topic(topic: &str) -> String {

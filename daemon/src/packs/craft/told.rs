@@ -60,6 +60,7 @@ impl Piece {
             Item::ContextFile(file) => format!("{}, version {}", file.file_type, file.version),
             other => other.id(),
         };
+        let kind = passage.source.item.kind();
         let heading = passage.source.section.as_deref().map(|heading| {
             let head = shown::head(heading, HEADING_BYTES_MAX);
             let more = if head.len() < heading.len() {
@@ -70,7 +71,7 @@ impl Piece {
             format!("{}{more}, ", shown::line(head.trim_end()))
         });
         let origin = format!(
-            "[context file {}, {}{}]\n",
+            "[{kind} {}, {}{}]\n",
             shown::line(&file),
             heading.unwrap_or_default(),
             iso_millis(passage.time)

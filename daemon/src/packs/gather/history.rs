@@ -25,6 +25,18 @@ pub struct History {
     pub left_out: Vec<LeftOut>,
 }
 
+impl History {
+    /// Adds what was told earlier and is not in it yet, in time order.
+    pub fn add(&mut self, earlier: Self) {
+        for told in earlier.told {
+            if !self.told.iter().any(|known| known.source == told.source) {
+                self.told.push(told);
+            }
+        }
+        self.told.sort_by_key(|told| told.source.position);
+    }
+}
+
 /// The newest messages and uses of tools of a session's working set.
 pub fn of(of: &InSession<'_>, message: &str) -> Result<History, Refusal> {
     let mut gathering = Gathering {

@@ -2,6 +2,7 @@
 //! session holds.
 
 mod entities;
+pub mod found;
 mod history;
 pub mod passages;
 mod task;
@@ -96,7 +97,9 @@ impl<'s> InSession<'s> {
 pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathered, Refusal> {
     let mut warnings = Vec::new();
     let named = of.named(message)?;
-    let history = history::of(of, message)?;
+    let mut history = history::of(of, message)?;
+    let earlier = found::messages(of.cx, of.state, &of.lines, message)?;
+    history.add(history::at(of, message, earlier)?);
     let entities = entities::of(of, &named, now)?;
     let values = values::named(of, message, &mut warnings)?;
     let project = of.project()?;
@@ -105,7 +108,8 @@ pub fn message(of: &InSession<'_>, message: &str, now: Micros) -> Result<Gathere
         state: of.state,
         project: project.as_deref(),
     };
-    let passages = from.about(message, &named, &mut warnings)?.told();
+    let mut passages = from.about(message, &named, &mut warnings)?.told();
+    passages.extend(found::documents(of.cx, of.state, message)?);
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(Gathered {

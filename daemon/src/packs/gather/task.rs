@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{ENTITIES, Gathered, InSession, entities, history, passages, values};
+use super::{ENTITIES, Gathered, InSession, entities, found, history, passages, values};
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, Scored, relevance};
 use crate::error::Refusal;
@@ -109,6 +109,8 @@ pub fn task(
     };
     let from = passages::From { cx, state, project };
     let passages = from.about(task, &gathering.named, &mut warnings)?;
+    let mut passages = passages.with_overview().told();
+    passages.extend(found::documents(cx, state, task)?);
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(Gathered {
@@ -118,7 +120,7 @@ pub fn task(
             history: gathering.history(),
             entities,
             values,
-            passages: passages.with_overview().told(),
+            passages,
             topic,
         },
         left_out,
@@ -157,6 +159,9 @@ impl Gathering<'_> {
             let mentions = known::mentions_of(of.state, &of.lines, entity, MENTIONS)?;
             mentioned.extend(mentions.into_iter().map(|(position, _)| position));
         }
+        mentioned.extend(found::messages(of.cx, of.state, &of.lines, self.task)?);
+        mentioned.sort_unstable();
+        mentioned.dedup();
         self.named_told
             .extend(history::at(of, self.task, mentioned)?.told);
         for scored in entities::scored(of, &named, self.now)? {

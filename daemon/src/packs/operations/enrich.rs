@@ -88,6 +88,7 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     all.push(0);
     all.extend(row.changed.to_be_bytes());
     all.extend(gather::passages::rests_on(state, row.project.as_deref())?);
+    all.extend(gather::found::rests_on(state)?);
     all.extend(entities::Room::of(cx)?.packs()?.version().as_bytes());
     if message.to_ascii_uppercase().contains("_FROM_STEP") {
         all.extend(steps::extractors_hash(cx, state, session)?);

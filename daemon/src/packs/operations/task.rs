@@ -51,6 +51,7 @@ impl Op for ContextPack {
         let files = gather::passages::rests_on(&state, of_project.as_deref())?;
         rests_on.push(0);
         rests_on.extend(files);
+        rests_on.extend(gather::found::rests_on(&state)?);
         let wanted = Wanted::new(among.clone(), MadeFor::Task, args.query, args.max_tokens)?;
         let max_tokens = wanted.max_tokens;
         let given = wanted

@@ -9,6 +9,7 @@ use lore::protocol::packs::{
 use super::wire;
 use crate::checkpoints;
 use crate::clock::format_time;
+use crate::documents;
 use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Position, Stamped};
@@ -106,7 +107,9 @@ fn tell(cx: &Context, state: &State, session: &str, what: What) -> Result<WhyRep
         What::Pack(pack) => return of_pack(cx, state, &pack),
         What::Position(position) => match event_at(state, position)? {
             At::Pack(pack) => return of_pack(cx, state, &pack),
-            At::Item(_, item @ Item::ContextFile(_)) => Of::new(state, String::new(), item)?,
+            At::Item(_, item @ (Item::ContextFile(_) | Item::Document { .. })) => {
+                Of::new(state, String::new(), item)?
+            }
             At::Item(session, item) => Of::new(state, session, item)?,
         },
         What::Message(id) => Of::new(state, session.to_owned(), Item::Message(id))?,
@@ -267,6 +270,7 @@ fn place_of(
         Item::Checkpoint(id) => checkpoints::position_of(state, id)?,
         Item::Topic => topic_at(state, lines)?,
         Item::ContextFile(file) => projects::position_of(state, file)?,
+        Item::Document { document, chunk } => documents::position_of(state, document, *chunk)?,
     })
 }
 

@@ -21,6 +21,7 @@ pub fn kind(item: &Item) -> PieceKind {
         Item::Checkpoint(_) => PieceKind::Checkpoint,
         Item::Topic => PieceKind::Topic,
         Item::ContextFile(_) => PieceKind::ContextFile,
+        Item::Document { .. } => PieceKind::Document,
     }
 }
 
@@ -38,7 +39,8 @@ pub fn file(item: &Item, section: Option<&str>) -> Option<PackedFile> {
         | Item::Tool(_)
         | Item::Entity(_)
         | Item::Checkpoint(_)
-        | Item::Topic => None,
+        | Item::Topic
+        | Item::Document { .. } => None,
     }
 }
 

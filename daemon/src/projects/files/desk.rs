@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::log::Position;
-use crate::projects::watch::Status;
+use crate::watching::Status;
 
 /// A write waits so long for its file.
 const FILE_WAIT_MAX: Duration = Duration::from_secs(2);

@@ -21,12 +21,13 @@ use super::disk::{Folder, Leftover, Name, OnDisk};
 use super::event::ContextWritten;
 use super::room::Room;
 use super::view;
-use super::watch::{Change, Times, Watch};
+use super::watch::{Change, Projects};
 use crate::error::Refusal;
 use crate::log::{Hash, Position};
 use crate::operation::{Context, blocking};
 use crate::state::State;
 use crate::store::Error;
+use crate::watching::{Times, Watch};
 use sync::{Occasion, Sync};
 
 pub use desk::Desk;
@@ -78,9 +79,11 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     let mut sync = Sync::new(cx, folder);
     sync.take_up_leftovers().await?;
     let (sender, mut changes) = mpsc::unbounded_channel();
-    let watch = Watch::start(desk.root(), Times::default(), move |change| {
-        // Whoever does not listen any more is about to look at everything anew.
-        let _ = sender.send(change);
+    let watch = Projects::new(desk.root()).and_then(|projects| {
+        Watch::start(projects, Times::default(), move |change| {
+            // Whoever does not listen any more is about to look at everything anew.
+            let _ = sender.send(change);
+        })
     });
     let watch = watch.map_err(|error| {
         Refusal::new(

@@ -1,134 +1,110 @@
-//! Sees when somebody writes context files by hand, however their editor saves.
-//!
-//! inotify tells each step of a save: made empty, written in parts, renamed away, renamed over.
-//! What is told here is the result, once it has settled. Our own writes are told as well: who gets
-//! the changes knows them by their content.
-//!
-//! Two threads: notify's, which takes the events and waits for them, and one that looks at what has
-//! settled and sleeps as long as nothing has happened.
+//! Which files are watched for projects: the context files in each project's folder.
 
-mod ear;
-mod eyes;
-mod runner;
-mod settle;
 #[cfg(test)]
 mod tests;
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::path::{Component, Path, PathBuf};
 
-use crate::projects::disk::Name;
-use ear::Shared;
-use runner::Runner;
+use super::disk::{Name, is_project};
+use crate::watching::{self, Eyes, Folder, Ground, Place, Sight};
 
 /// What is to be looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// There is a file, and it was written, replaced or made.
-    Written(Name),
-    /// There is no such file any more. It may be one that nobody had seen.
-    Removed(Name),
-    /// Anything may have changed: a project's folder went, events were lost, or nothing can be
-    /// watched.
-    Rescan,
-}
+pub type Change = watching::Change<Name>;
 
-/// Whether changes are seen as they happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// They are.
-    Watching,
-    /// They are not, or not all: why, what helps, and how often files are looked at instead.
-    Polling(String),
-}
-
-/// How long is waited for what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// A file has settled when nothing has happened to it for so long.
-    pub quiet: Duration,
-    /// A file that is written to without a pause is told after so long. One that is gone or empty
-    /// is believed to be after so long without anything else: an editor may be about to write it.
-    pub longest: Duration,
-    /// How often all is looked at, and watching tried again, while it does not work.
-    pub poll: Duration,
-}
-
-impl Default for Times {
-    fn default() -> Self {
-        Self {
-            quiet: Duration::from_millis(100),
-            longest: Duration::from_secs(1),
-            poll: Duration::from_secs(30),
-        }
-    }
-}
-
-/// Watches until it is dropped.
+/// The folder of all projects, and each project's in it, those to come included.
 #[derive(Debug)]
-pub struct Watch {
-    shared: Arc<Shared>,
-    status: Arc<Mutex<Status>>,
-    thread: Option<JoinHandle<()>>,
+pub struct Projects {
+    root: PathBuf,
 }
 
-impl Watch {
-    /// Watches the folder of all projects and the projects' folders in it, those to come included.
-    /// What happens from now on is told, so read what there is after this. When nothing can be
-    /// watched, that is the [`Status`], and no error.
-    ///
-    /// `tell` is called on a thread of this, and keeps it for as long as it takes: dropping waits
-    /// for it.
+impl Projects {
+    /// Of the folder of all projects, which may come later.
     ///
     /// # Errors
-    /// No thread can be started.
-    pub fn start(
-        root: &Path,
-        times: Times,
-        tell: impl FnMut(Change) + Send + 'static,
-    ) -> io::Result<Self> {
-        let root = real(root)?;
-        let shared = Arc::new(Shared::new(times));
-        let status = Arc::new(Mutex::new(Status::Watching));
-        let runner = Runner::start(
-            root,
-            Arc::clone(&shared),
-            Arc::clone(&status),
-            Box::new(tell),
-        );
-        let thread = std::thread::Builder::new()
-            .name("watch".to_owned())
-            .spawn(move || runner.run())?;
+    /// The working directory is gone.
+    pub fn new(root: &Path) -> io::Result<Self> {
         Ok(Self {
-            shared,
-            status,
-            thread: Some(thread),
+            root: watching::real(root)?,
         })
     }
-
-    /// Whether changes are seen as they happen.
-    #[must_use]
-    pub fn status(&self) -> Status {
-        self.status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.shared.stop();
-        if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
-            tracing::error!("the thread that watches context files panicked");
+impl Ground for Projects {
+    type Key = Name;
+
+    fn what(&self) -> String {
+        "context files".to_owned()
+    }
+
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `None` for all that is nobody's context file, such as what editors put beside one.
+    fn place(&self, path: &Path) -> Option<Place<Name>> {
+        let below = path.strip_prefix(&self.root).ok()?;
+        let mut parts = below.components().map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        });
+        let Some(project) = parts.next() else {
+            return Some(Place::Root);
+        };
+        let project = project.filter(|project| is_project(project))?;
+        match (parts.next(), parts.next()) {
+            (None, _) => Some(Place::Folder(project.to_owned())),
+            (Some(file), None) => Name::of_file(project, file?).map(Place::File),
+            (Some(_), Some(_)) => None,
         }
     }
+
+    fn path(&self, name: &Name) -> PathBuf {
+        self.root.join(name.project()).join(name.file())
+    }
+
+    fn open(&self, eyes: &mut Eyes) -> Result<Option<String>, String> {
+        if eyes.watch(&self.root)? == Sight::None {
+            return Err("there is no such folder".to_owned());
+        }
+        let mut trouble = None;
+        for project in names(&self.root).map_err(|error| error.to_string())? {
+            if is_project(&project) {
+                trouble = self.folder(eyes, &project).err().or(trouble);
+            }
+        }
+        Ok(trouble)
+    }
+
+    fn folder(&self, eyes: &mut Eyes, project: &str) -> Result<Folder<Name>, String> {
+        let path = self.root.join(project);
+        let is_replaced = match eyes.watch(&path)? {
+            Sight::Gone => return Ok(Folder::Gone),
+            Sight::None => return Ok(Folder::None),
+            Sight::New | Sight::Same => false,
+            Sight::Replaced => true,
+        };
+        let files = match names(&path) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                eyes.forget(&path);
+                return Ok(Folder::Gone);
+            }
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        };
+        let files = files.iter().filter_map(|file| Name::of_file(project, file));
+        Ok(if is_replaced {
+            Folder::Replaced(files.collect())
+        } else {
+            Folder::Watched(files.collect())
+        })
+    }
 }
 
-/// The path as events name it: without links when the folder is there, and absolute anyway.
-fn real(root: &Path) -> io::Result<PathBuf> {
-    std::fs::canonicalize(root).or_else(|_| std::path::absolute(root))
+/// The names in a folder that are text: no others are ours.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.file_name().into_string().ok()))
+        .filter_map(Result::transpose)
+        .collect()
 }

@@ -6,18 +6,13 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver};
-use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::eyes::{Eyes, Folder};
-use super::runner::{note_folder, settled};
 use super::*;
+use crate::watching::tests::{overflow, until, wait_for, watch};
+use crate::watching::{Status, real, tests};
 
-/// Far beyond what anything here takes.
-const LONG: Duration = Duration::from_secs(60);
 /// Between two steps of a save: shorter than what counts as quiet.
 const STEP: u64 = 50;
 /// A step that takes longer than what counts as quiet.
@@ -35,10 +30,7 @@ fn written(file_type: &str) -> Change {
 struct Rig {
     _dir: TempDir,
     root: PathBuf,
-    shared: Arc<Shared>,
-    eyes: Eyes,
-    start: Instant,
-    millis: Arc<AtomicU64>,
+    watched: tests::Rig<Projects>,
     marks: u32,
     told: Vec<Change>,
 }
@@ -50,21 +42,10 @@ impl Rig {
         let root = real(dir.path()).unwrap();
         fs::create_dir(root.join("app")).unwrap();
         fs::write(root.join("app/bugs.md"), "before").unwrap();
-        let shared = Arc::new(Shared::new(Times::default()));
-        let (start, millis) = (Instant::now(), Arc::new(AtomicU64::new(0)));
-        let now = {
-            let millis = Arc::clone(&millis);
-            move || start + Duration::from_millis(millis.load(Ordering::SeqCst))
-        };
-        let (eyes, trouble) = Eyes::open(&root, &shared, Arc::new(now)).unwrap();
-        assert_eq!(trouble, None);
         Self {
             _dir: dir,
+            watched: tests::Rig::new(Projects::new(&root).unwrap()),
             root,
-            shared,
-            eyes,
-            start,
-            millis,
             marks: 0,
             told: Vec::new(),
         }
@@ -79,10 +60,8 @@ impl Rig {
         self.marks += 1;
         let mark = name(&format!("mark{}", self.marks));
         fs::create_dir(self.path(&mark.file())).unwrap();
-        drop(self.shared.wait_for(|notes| notes.settle.knows(&mark)));
-        let millis = self.millis.fetch_add(millis, Ordering::SeqCst) + millis;
-        let now = self.start + Duration::from_millis(millis);
-        let changes = settled(&self.root, &mut self.shared.notes(), now);
+        self.watched.heard_of(&mark);
+        let changes = self.watched.pass(millis);
         self.told
             .extend(changes.into_iter().filter(|change| match change {
                 Change::Written(name) | Change::Removed(name) => {
@@ -257,13 +236,11 @@ fn a_link_instead() {
 fn folders_come_and_go() {
     let mut rig = Rig::new();
     let folder = |rig: &mut Rig, project: &str| {
-        drop(rig.shared.wait_for(|notes| notes.folders.contains(project)));
-        rig.shared.notes().folders.clear();
-        rig.eyes.watch_folder(project).unwrap()
+        rig.watched.heard_of_folder(project);
+        rig.watched.watch(project)
     };
-    let tell = |rig: &mut Rig, folder: Folder| {
-        let now = rig.start + Duration::from_millis(rig.millis.load(Ordering::SeqCst));
-        note_folder(folder, &mut rig.shared.notes(), now);
+    let tell = |rig: &mut Rig, folder: Folder<Name>| {
+        rig.watched.note(folder);
         rig.told()
     };
     let early = Name::new("new", "early").unwrap();
@@ -288,7 +265,7 @@ fn folders_come_and_go() {
     assert_eq!(replaced, Folder::Replaced(vec![]));
     assert_eq!(tell(&mut rig, replaced), [Change::Rescan]);
 
-    rig.pass(STEP).shared.notes().folders.clear();
+    rig.pass(STEP).watched.forget_folders();
     fs::remove_dir(rig.root.join("new")).unwrap();
     let gone = folder(&mut rig, "new");
     assert_eq!(gone, Folder::Gone);
@@ -303,32 +280,10 @@ fn folders_come_and_go() {
     assert_eq!(rig.told(), []);
 }
 
-/// The whole of it, with threads and a clock.
-fn watch(root: &std::path::Path, times: Times) -> (Watch, Receiver<Change>) {
-    let (tell, told) = mpsc::channel();
-    let watch = Watch::start(root, times, move |change| {
-        let _ = tell.send(change);
-    });
-    (watch.unwrap(), told)
-}
-
-/// Waits until this is told.
-fn until(told: &Receiver<Change>, change: &Change) {
-    while told.recv_timeout(LONG).unwrap() != *change {}
-}
-
-fn quick() -> Times {
-    Times {
-        quiet: Duration::from_millis(10),
-        longest: Duration::from_millis(100),
-        poll: Duration::from_millis(50),
-    }
-}
-
 #[test]
 fn told_as_it_happens() {
     let dir = tempfile::tempdir().unwrap();
-    let (watch, told) = watch(dir.path(), quick());
+    let (watch, told, _) = watch(Projects::new(dir.path()).unwrap());
     assert_eq!(watch.status(), Status::Watching);
     fs::create_dir(dir.path().join("app")).unwrap();
     fs::write(dir.path().join("app/bugs.md"), "one").unwrap();
@@ -345,13 +300,10 @@ fn told_as_it_happens() {
 #[test]
 fn lost_events() {
     let dir = tempfile::tempdir().unwrap();
-    let (watch, told) = watch(dir.path(), quick());
-    let overflow =
-        notify::Event::new(notify::EventKind::Other).set_flag(notify::event::Flag::Rescan);
-    watch.shared.hear(dir.path(), Ok(overflow), Instant::now());
+    let (watch, told, hear) = watch(Projects::new(dir.path()).unwrap());
+    hear(Ok(overflow()));
     until(&told, &Change::Rescan);
-    let error = notify::Error::generic("cannot read events");
-    watch.shared.hear(dir.path(), Err(error), Instant::now());
+    hear(Err(notify::Error::generic("cannot read events")));
     until(&told, &Change::Rescan);
     assert_eq!(watch.status(), Status::Watching);
     fs::create_dir(dir.path().join("app")).unwrap();
@@ -364,7 +316,7 @@ fn lost_events() {
 fn a_folder_that_comes_later_and_goes() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("projects");
-    let (watch, told) = watch(&root, quick());
+    let (watch, told, _) = watch(Projects::new(&root).unwrap());
     let Status::Polling(why) = watch.status() else {
         panic!("watching nothing")
     };
@@ -383,12 +335,5 @@ fn a_folder_that_comes_later_and_goes() {
 
         fs::remove_dir_all(&root).unwrap();
         wait_for(&told, || watch.status() != Status::Watching);
-    }
-}
-
-/// Each poll is told, so there is always something to wait for until it is so.
-fn wait_for(told: &Receiver<Change>, so: impl Fn() -> bool) {
-    while !so() {
-        told.recv_timeout(LONG).unwrap();
     }
 }

@@ -59,6 +59,19 @@ pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) 
     rows.remove(SPACE, &Within::User(user).key(created));
 }
 
+/// The sessions of a project.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    newest(rows, Within::Project(project), None, &mut |session, _| {
+        found.push(session.to_owned());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
 /// What visitors of sessions get: the session, and the position at which it began.
 pub type VisitSession<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
 

@@ -27,7 +27,7 @@ use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_
 
 pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
-pub use list::{Within, newest};
+pub use list::{Within, newest, of_project};
 
 /// The rows of this view, version 2.
 pub const SPACE: Space = Space::new("sessions.2");

@@ -15,7 +15,7 @@ async fn resources_are_there_in_both_eras() {
     let mut peer = house.peer().await;
     let answer = peer.initialize("2025-11-25").await;
     let resources = json!({"subscribe": true, "listChanged": true});
-    let declared = json!({"resources": resources, "tools": {}});
+    let declared = json!({"completions": {}, "prompts": {}, "resources": resources, "tools": {}});
     assert_eq!(answer["result"]["capabilities"], declared);
     let discover = modern(ask("server/discover", json!({})));
     let answer = peer.ask(discover).await;

@@ -1,0 +1,66 @@
+//! Wire types of sources and documents: names and fields as in "Refined MCP Tools Plan: Use Case
+//! Agnostic Design".
+
+mod content;
+mod explore;
+mod sources;
+mod summary;
+
+pub use content::{
+    DocumentChunk, DocumentContent, GetDocumentContentArgs, GetDocumentContentReply,
+};
+pub use explore::{ExploreDocumentStructureArgs, ExploreDocumentStructureReply, StructureItem};
+pub use sources::{
+    AddSourceArgs, AddSourceReply, FileFailure, ListSourcesArgs, ListSourcesReply,
+    RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source,
+};
+pub use summary::{
+    ContextSummary, DocumentContext, Facet, GetDocumentContextsArgs, GetDocumentContextsReply,
+    GetIndexSummaryArgs, GetIndexSummaryReply, IndexState,
+};
+
+use super::words::words;
+
+words! {
+    /// What is being done with a source.
+    SourceState {
+        /// It is being looked through.
+        Scanning,
+        /// Its files are being taken in.
+        TakingIn,
+        /// Nothing: all is taken in, or listed as failed.
+        Idle,
+        /// It is not there; its documents stay until it is removed or looked through again.
+        Missing,
+    }
+}
+
+words! {
+    /// How much a summary tells.
+    #[derive(Default)]
+    DetailLevel {
+        /// Totals.
+        #[default]
+        Basic,
+        /// Totals and the most frequent values.
+        Detailed,
+        /// Everything.
+        Comprehensive,
+    }
+}
+
+words! {
+    /// What is explored.
+    #[derive(Default)]
+    StructureType {
+        /// Contexts.
+        #[default]
+        Contexts,
+        /// Files.
+        Files,
+        /// Chunks of files.
+        Chunks,
+        /// Categories.
+        Categories,
+    }
+}

@@ -1,0 +1,202 @@
+//! The models of both tiers, in memory while they are used.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Known, Model, ModelError, ModelPlaces, Offer, Origin, Tier, chosen, offers, why_none};
+
+/// What is set of models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether texts are embedded by the second tier, too.
+    pub second_tier: bool,
+    /// Texts that the second tier embeds, at most: the newest.
+    pub second_tier_chunks_max: u64,
+    /// The folder of added models, instead of `models` in the data folder.
+    pub folder: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            second_tier: true,
+            second_tier_chunks_max: 200_000,
+            folder: None,
+        }
+    }
+}
+
+/// The models in use, for all who need one: share it with an [`Arc`].
+///
+/// Nothing is loaded before the first use; what is idle is let go. What is told of a model without
+/// loading it stays as it was found at the start.
+pub struct Models {
+    first: Option<Slot>,
+    second: Option<Slot>,
+    /// Why there is no second tier, if there is none.
+    why_no_second: Option<String>,
+    is_second_wanted: bool,
+    /// Models that there are and that are not usable, each with the reason.
+    refused: Vec<(Origin, ModelError)>,
+    /// Held while one is loaded: loading takes twice the memory of having, so only one does at a time.
+    loading: Mutex<()>,
+}
+
+struct Slot {
+    offer: Offer,
+    known: Known,
+    loaded: Mutex<Option<Loaded>>,
+}
+
+struct Loaded {
+    model: Arc<Model>,
+    last_use: Instant,
+}
+
+impl Models {
+    /// Looks at the models there are and chooses one for each tier.
+    #[must_use]
+    pub fn find(places: &ModelPlaces, settings: &Settings) -> Self {
+        let mut offers = offers(places);
+        let mut slot = |tier| {
+            let offer = offers.remove(chosen(&offers, tier)?);
+            let known = offer.known.as_ref().ok().cloned()?;
+            Some(Slot {
+                offer,
+                known,
+                loaded: Mutex::default(),
+            })
+        };
+        let first = slot(Tier::First);
+        let second = slot(Tier::Second).filter(|_| settings.second_tier);
+        let why_no_second = match &second {
+            Some(_) => None,
+            None if settings.second_tier => Some(why_none().to_owned()),
+            None => Some("`search.second_tier` is false".to_owned()),
+        };
+        let refused = offers
+            .into_iter()
+            .filter_map(|offer| Some((offer.origin, offer.known.err()?)))
+            .collect();
+        Self {
+            is_second_wanted: settings.second_tier,
+            first,
+            second,
+            why_no_second,
+            refused,
+            loading: Mutex::default(),
+        }
+    }
+
+    /// The first tier's model; loads it if need be, some milliseconds.
+    ///
+    /// # Errors
+    /// It cannot be read any more, or is not what it was.
+    pub fn first(&self) -> Result<Arc<Model>, ModelError> {
+        match &self.first {
+            Some(slot) => self.load(slot),
+            // The program carries one, so this is a program that was damaged.
+            None => Err(ModelError::config("no model of the first tier is usable")),
+        }
+    }
+
+    /// The second tier's model, if there is one; loads it if need be, some tens of milliseconds.
+    ///
+    /// # Errors
+    /// It cannot be read any more, or is not what it was.
+    pub fn second(&self) -> Option<Result<Arc<Model>, ModelError>> {
+        self.second.as_ref().map(|slot| self.load(slot))
+    }
+
+    /// What is known of a tier's model without loading it; nothing if the tier has none.
+    #[must_use]
+    pub fn known(&self, tier: Tier) -> Option<&Known> {
+        self.slot(tier).map(|slot| &slot.known)
+    }
+
+    /// Where a tier's model comes from; nothing if the tier has none.
+    #[must_use]
+    pub fn origin(&self, tier: Tier) -> Option<&Origin> {
+        self.slot(tier).map(|slot| &slot.offer.origin)
+    }
+
+    /// Why there is no second tier; nothing if there is one.
+    #[must_use]
+    pub fn why_no_second(&self) -> Option<&str> {
+        self.why_no_second.as_deref()
+    }
+
+    /// Whether the settings want a second tier, be there one or not.
+    #[must_use]
+    pub fn is_second_wanted(&self) -> bool {
+        self.is_second_wanted
+    }
+
+    /// Models that are there and cannot be used, each with the reason.
+    #[must_use]
+    pub fn refused(&self) -> &[(Origin, ModelError)] {
+        &self.refused
+    }
+
+    /// Whether a tier's model is in memory.
+    #[must_use]
+    pub fn is_loaded(&self, tier: Tier) -> bool {
+        self.slot(tier).is_some_and(|slot| slot.lock().is_some())
+    }
+
+    /// Frees what was not used within the last `idle`; who holds a model keeps it.
+    pub fn let_go_when_idle(&self, idle: Duration) {
+        for slot in [&self.first, &self.second].into_iter().flatten() {
+            let mut loaded = slot.lock();
+            // A model that somebody works with is in use, however long the work takes.
+            let is_idle = |loaded: &Loaded| {
+                Arc::strong_count(&loaded.model) == 1 && loaded.last_use.elapsed() >= idle
+            };
+            if loaded.as_ref().is_some_and(is_idle) {
+                *loaded = None;
+            }
+        }
+    }
+
+    /// Loads under the slot's lock, so that concurrent first uses wait for one loading.
+    fn load(&self, slot: &Slot) -> Result<Arc<Model>, ModelError> {
+        let mut loaded = slot.lock();
+        if let Some(loaded) = &mut *loaded {
+            loaded.last_use = Instant::now();
+            return Ok(Arc::clone(&loaded.model));
+        }
+        let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let model = Arc::new(slot.offer.load(&slot.known)?);
+        *loaded = Some(Loaded {
+            model: Arc::clone(&model),
+            last_use: Instant::now(),
+        });
+        Ok(model)
+    }
+
+    fn slot(&self, tier: Tier) -> Option<&Slot> {
+        match tier {
+            Tier::First => self.first.as_ref(),
+            Tier::Second => self.second.as_ref(),
+        }
+    }
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
+        // The option is replaced whole or not at all.
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Models {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Models")
+            .field("first", &self.known(Tier::First))
+            .field("second", &self.known(Tier::Second))
+            .finish_non_exhaustive()
+    }
+}

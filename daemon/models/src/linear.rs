@@ -1,0 +1,243 @@
+//! A layer's matrix: int8 weights packed for the kernel, activations rounded to i16 row by row.
+//!
+//! Sums are exact integers, so the only error beyond the stored weights' is the rounding of
+//! activations to 14 bits or more, and a text's vector is the same alone or among others.
+
+use multiversion::multiversion;
+
+use super::kernel::{COLUMNS, Pair, Pairs, ROWS, Slice, multiply};
+use super::weights::Weights;
+use super::{ModelError, weights::Matrix};
+
+/// `outputs` columns of `inputs` weights each, and what is added to each column.
+pub(super) struct Linear {
+    /// Panels of [`COLUMNS`] columns: for each pair of inputs, each column's two weights.
+    panels: Vec<[i8; 2 * COLUMNS]>,
+    finishes: Vec<Finish>,
+    inputs: usize,
+    outputs: usize,
+}
+
+/// What makes a panel's sums into the columns' numbers.
+struct Finish {
+    scales: [f32; COLUMNS],
+    bias: [f32; COLUMNS],
+}
+
+impl Linear {
+    /// Takes `NAME.weight` and `NAME.bias`.
+    pub fn new(
+        weights: &Weights,
+        name: &str,
+        outputs: usize,
+        inputs: usize,
+    ) -> Result<Self, ModelError> {
+        let matrix = weights.matrix(&format!("{name}.weight"), outputs, inputs)?;
+        let panels = (0..outputs)
+            .step_by(COLUMNS)
+            .flat_map(|column| pack(&matrix, column, inputs))
+            .collect();
+        let bias = weights.vector(&format!("{name}.bias"), outputs)?;
+        let finish = |(scales, bias): (&[f32], &[f32])| Finish {
+            scales: filled(scales),
+            bias: filled(bias),
+        };
+        let finishes = matrix
+            .scales
+            .chunks(COLUMNS)
+            .zip(bias.chunks(COLUMNS))
+            .map(finish)
+            .collect();
+        Ok(Self {
+            panels,
+            finishes,
+            inputs,
+            outputs,
+        })
+    }
+
+    /// Rows of activations through the layer.
+    pub fn apply(&self, rounded: &Rounded) -> Vec<f32> {
+        let pairs = self.inputs.div_ceil(2);
+        let mut output = vec![0.0; rounded.scales.len() * self.outputs];
+        let mut panel: Vec<Slice> = vec![[0; 2 * COLUMNS]; pairs];
+        for ((number, packed), finish) in self.panels.chunks(pairs).enumerate().zip(&self.finishes)
+        {
+            widen(packed, &mut panel);
+            let activations = rounded.pairs.chunks(pairs).zip(rounded.scales.chunks(ROWS));
+            for ((rows, scales), lines) in activations.zip(output.chunks_mut(ROWS * self.outputs)) {
+                let tile = multiply(rows, &panel);
+                for ((line, sums), scale) in lines.chunks_mut(self.outputs).zip(&tile).zip(scales) {
+                    let line = line.get_mut(number * COLUMNS..).unwrap_or_default();
+                    finish.write(sums, *scale, line);
+                }
+            }
+        }
+        output
+    }
+}
+
+impl Finish {
+    /// Writes as many columns as `line` has room for.
+    fn write(&self, sums: &[i32; COLUMNS], scale: f32, line: &mut [f32]) {
+        if let Some(line) = line.first_chunk_mut() {
+            scaled(sums, scale, &self.scales, &self.bias, line);
+        } else {
+            let mut columns = [0.0; COLUMNS];
+            scaled(sums, scale, &self.scales, &self.bias, &mut columns);
+            line.iter_mut()
+                .zip(columns)
+                .for_each(|(out, column)| *out = column);
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2"))]
+fn scaled(
+    sums: &[i32; COLUMNS],
+    scale: f32,
+    scales: &[f32; COLUMNS],
+    bias: &[f32; COLUMNS],
+    line: &mut [f32; COLUMNS],
+) {
+    for (((out, sum), column), bias) in line.iter_mut().zip(sums).zip(scales).zip(bias) {
+        *out = *sum as f32 * (scale * column) + bias;
+    }
+}
+
+/// Stored weights as the kernel takes them.
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "x86_64+sse4.1"))]
+fn widen(packed: &[[i8; 2 * COLUMNS]], panel: &mut [Slice]) {
+    for (wide, narrow) in panel.iter_mut().zip(packed) {
+        for (wide, narrow) in wide.iter_mut().zip(narrow) {
+            *wide = i16::from(*narrow);
+        }
+    }
+}
+
+/// The first numbers, then zeros.
+fn filled(numbers: &[f32]) -> [f32; COLUMNS] {
+    let mut numbers = numbers.iter().copied();
+    std::array::from_fn(|_| numbers.next().unwrap_or(0.0))
+}
+
+/// One panel, from `column` on; columns and inputs that are not there weigh nothing.
+fn pack(matrix: &Matrix, column: usize, inputs: usize) -> Vec<[i8; 2 * COLUMNS]> {
+    let mut panel = vec![[0; 2 * COLUMNS]; inputs.div_ceil(2)];
+    for (place, column) in (column..column + COLUMNS).enumerate() {
+        let Some((row, _)) = matrix.row(column) else {
+            break;
+        };
+        for (slice, pair) in panel.iter_mut().zip(row.chunks(2)) {
+            for (packed, weight) in slice.iter_mut().skip(2 * place).zip(pair) {
+                *packed = *weight;
+            }
+        }
+    }
+    panel
+}
+
+/// Activations rounded to i16, each row with a scale.
+pub(super) struct Rounded {
+    /// Groups of [`ROWS`] rows, side by side; the last is filled up with zeros.
+    pairs: Vec<Pairs>,
+    scales: Vec<f32>,
+}
+
+impl Rounded {
+    /// Rounds rows of `width` numbers as finely as no sum of products with int8 can overflow.
+    pub fn new(rows: &[f32], width: usize) -> Self {
+        let finest = i32::MAX / (128 * i32::try_from(width).unwrap_or(i32::MAX / 128).max(1));
+        Self::to(finest.clamp(1, i32::from(i16::MAX)) as f32, rows, width)
+    }
+
+    /// Rounds rows so that the largest number of each becomes `finest`.
+    fn to(finest: f32, rows: &[f32], width: usize) -> Self {
+        let (width, length) = (width.max(1), width.div_ceil(2).max(1));
+        let mut pairs = vec![[[0, 0]; ROWS]; (rows.len() / width).div_ceil(ROWS) * length];
+        let mut scales = Vec::with_capacity(rows.len() / width);
+        let mut whole = vec![[0, 0]; length];
+        for (rows, group) in rows.chunks(ROWS * width).zip(pairs.chunks_mut(length)) {
+            for (place, row) in rows.chunks(width).enumerate() {
+                scales.push(round(row, finest, &mut whole));
+                for (pairs, pair) in group.iter_mut().zip(&whole) {
+                    pairs
+                        .iter_mut()
+                        .skip(place)
+                        .take(1)
+                        .for_each(|place| *place = *pair);
+                }
+            }
+        }
+        Self { pairs, scales }
+    }
+}
+
+/// All products of two sets of rows of `width` numbers, in i16 on both sides: to 13 bits for a
+/// width of 32. Row by row of `left`, times `factor`.
+pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, output: &mut [f32]) {
+    let finest = (i32::MAX as f32 / width.max(1) as f32).sqrt().floor() - 1.0;
+    let finest = finest.clamp(1.0, f32::from(i16::MAX));
+    let (left, right) = (
+        Rounded::to(finest, left, width),
+        Rounded::to(finest, right, width),
+    );
+    let length = width.div_ceil(2).max(1);
+    let columns = right.scales.len();
+    let mut panel: Vec<Slice> = vec![[0; 2 * COLUMNS]; length];
+    let groups = right
+        .pairs
+        .chunks(length * (COLUMNS / ROWS))
+        .zip(right.scales.chunks(COLUMNS));
+    for (number, (groups, scales)) in groups.enumerate() {
+        for (place, group) in groups.chunks(length).enumerate() {
+            for (slice, pairs) in panel.iter_mut().zip(group) {
+                let pairs: &[i16] = bytemuck::must_cast_slice(pairs);
+                let slice = slice.iter_mut().skip(place * 2 * ROWS);
+                slice
+                    .zip(pairs)
+                    .for_each(|(place, number)| *place = *number);
+            }
+        }
+        let finish = Finish {
+            scales: filled(scales),
+            bias: [0.0; COLUMNS],
+        };
+        let rows = left.pairs.chunks(length).zip(left.scales.chunks(ROWS));
+        for ((rows, scales), lines) in rows.zip(output.chunks_mut(ROWS * columns)) {
+            let tile = multiply(rows, &panel);
+            for ((line, sums), scale) in lines.chunks_mut(columns).zip(&tile).zip(scales) {
+                let line = line.get_mut(number * COLUMNS..).unwrap_or_default();
+                finish.write(sums, scale * factor, line);
+            }
+        }
+    }
+}
+
+/// Rounds one row so that its largest number becomes `finest`; returns the scale that takes it back.
+#[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2"))]
+fn round(row: &[f32], finest: f32, pairs: &mut [Pair]) -> f32 {
+    /// Adding it rounds to a whole number, in the lowest bits: much faster than asking for it.
+    const ROUNDING: f32 = 12_582_912.0;
+    let (chunks, rest) = row.as_chunks::<16>();
+    let mut lanes = [0.0f32; 16];
+    for chunk in chunks {
+        for (lane, number) in lanes.iter_mut().zip(chunk) {
+            *lane = lane.max(number.abs());
+        }
+    }
+    let largest = rest
+        .iter()
+        .chain(&lanes)
+        .fold(0.0f32, |largest, number| largest.max(number.abs()));
+    let factor = if largest > 0.0 { finest / largest } else { 0.0 };
+    let whole = |number: f32| (number * factor + ROUNDING).to_bits() as i16;
+    let (twos, last) = row.as_chunks::<2>();
+    for (pair, two) in pairs.iter_mut().zip(twos) {
+        *pair = two.map(whole);
+    }
+    if let ([number], Some(pair)) = (last, pairs.last_mut()) {
+        *pair = [whole(*number), 0];
+    }
+    if factor > 0.0 { factor.recip() } else { 0.0 }
+}

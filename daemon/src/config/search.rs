@@ -1,0 +1,84 @@
+//! `[search]`: which models embed texts.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{Error, set};
+use crate::retrieval::models::Settings;
+
+/// The table as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchTable {
+    second_tier: Option<bool>,
+    second_tier_chunks_max: Option<u64>,
+    models: Option<PathBuf>,
+}
+
+impl SearchTable {
+    /// Every key.
+    pub const KEYS: &[&str] = &[
+        "search.second_tier",
+        "search.second_tier_chunks_max",
+        "search.models",
+    ];
+
+    /// The settings that the table says, with the defaults for what it does not say.
+    ///
+    /// # Errors
+    /// When a value is out of its range, or a path is not absolute.
+    pub fn settings(self) -> Result<Settings, Error> {
+        let mut settings = Settings::default();
+        if let Some(second_tier) = self.second_tier {
+            settings.second_tier = second_tier;
+        }
+        set(
+            &mut settings.second_tier_chunks_max,
+            "second_tier_chunks_max",
+            self.second_tier_chunks_max,
+            0,
+            10_000_000,
+        )?;
+        if let Some(path) = self.models.as_ref().filter(|path| !path.is_absolute()) {
+            let (name, path) = ("search.models", path.clone());
+            return Err(Error::Relative { name, path });
+        }
+        settings.folder = self.models;
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::Config;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, Error> {
+        Config::parse(text, Path::new("config.toml")).map(|config| config.search)
+    }
+
+    #[test]
+    fn models_are_set() {
+        assert_eq!(parse("").unwrap(), Settings::default());
+        let settings = parse(
+            "[search]\nsecond_tier = false\nsecond_tier_chunks_max = 5\nmodels = \"/srv/models\"",
+        )
+        .unwrap();
+        assert!(!settings.second_tier);
+        assert_eq!(settings.second_tier_chunks_max, 5);
+        assert_eq!(settings.folder.unwrap(), Path::new("/srv/models"));
+        for (text, told) in [
+            ("models = \"models\"", "absolute"),
+            ("second_tier_chunks_max = 10000001", "from 0 to 10000000"),
+            ("second_tiers = true", "second_tier"),
+        ] {
+            let error = parse(&format!("[search]\n{text}")).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Decisions about documents: that a folder is a source, what a file says, that it is gone.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::event::{
+    Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
+    FileFailed, SourceAdded, SourceRemoved, Taken,
+};
+use super::view;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, Hash, NewEvent, codec};
+use crate::store::{PendingBlob, Rows};
+
+/// How many hexadecimal digits of a hash are an id: enough for no two to be alike on one machine.
+const ID_DIGITS: usize = 16;
+
+/// The id of the source at a path.
+#[must_use]
+pub fn source_id(path: &str) -> String {
+    format!("source-{}", digits(&Hash::of(path.as_bytes())))
+}
+
+fn digits(hash: &Hash) -> String {
+    hash.to_string().chars().take(ID_DIGITS).collect()
+}
+
+/// The id of a new document: of its source, its path, and how many had the same one before.
+fn document_id(rows: &dyn Rows, source: &str, path: &str) -> Result<String, Refusal> {
+    let mut again = 0_u64;
+    loop {
+        let id = id_of(source, path, again);
+        // One that moved away keeps the id that it got here.
+        if view::document(rows, &id)?.is_none() {
+            return Ok(id);
+        }
+        again += 1;
+    }
+}
+
+/// The id of the document that is the `again`th one of its source and path, from 0.
+pub(crate) fn id_of(source: &str, path: &str, again: u64) -> String {
+    let mut named = source.as_bytes().to_vec();
+    named.push(0);
+    named.extend(path.as_bytes());
+    named.extend(again.to_be_bytes());
+    format!("doc-{}", digits(&Hash::of(&named)))
+}
+
+fn event<F: Serialize>(source: &str, kind: &'static str, fact: &F, body: Body) -> NewEvent {
+    NewEvent {
+        kind,
+        session: None,
+        project: Some(source.to_owned()),
+        fact: codec::encode(fact),
+        body,
+        origin: None,
+    }
+}
+
+fn empty(salt: [u8; 16]) -> Body {
+    Body::new(codec::EMPTY.to_vec(), salt)
+}
+
+/// Whether a command recorded nothing because it is so already; shared with its caller.
+#[derive(Clone, Default)]
+pub struct Unchanged(Arc<Mutex<bool>>);
+
+impl Unchanged {
+    /// What was told.
+    pub fn told(&self) -> MutexGuard<'_, bool> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn nothing_recorded() -> Refusal {
+    Refusal::new(Code::Conflict, "nothing was recorded")
+}
+
+/// No source has this id.
+#[must_use]
+pub fn unknown_source(source: &str) -> Refusal {
+    Refusal::new(Code::NotFound, format!("there is no source `{source}`"))
+        .hint("`list_sources` lists them; `add_source` makes a folder one.")
+}
+
+/// Wants a folder or file to be a source.
+pub struct AddSource {
+    /// Its id.
+    pub source: String,
+    /// Path and settings.
+    pub added: SourceAdded,
+    /// Random.
+    pub salt: [u8; 16],
+    /// To the caller.
+    pub unchanged: Unchanged,
+}
+
+impl Command for AddSource {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let known = view::source(on.rows, &self.source)?;
+        if known.is_some_and(|known| known.added == self.added) {
+            *self.unchanged.told() = true;
+            return Err(nothing_recorded());
+        }
+        Ok(vec![event(
+            &self.source,
+            SourceAdded::KIND,
+            &self.added,
+            empty(self.salt),
+        )])
+    }
+}
+
+/// Wants a source to be none any more.
+pub struct RemoveSource {
+    /// Its id.
+    pub source: String,
+    /// Random.
+    pub salt: [u8; 16],
+}
+
+impl Command for RemoveSource {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if view::source(on.rows, &self.source)?.is_none() {
+            return Err(unknown_source(&self.source));
+        }
+        Ok(vec![event(
+            &self.source,
+            SourceRemoved::KIND,
+            &SourceRemoved {},
+            empty(self.salt),
+        )])
+    }
+}
+
+/// Wants a file taken in.
+pub struct TakeDocument {
+    /// Its source.
+    pub source: String,
+    /// What is known of it; its id is given by the decision.
+    pub taken: Taken,
+    /// The document that was moved to this path, if one was.
+    pub moved: Option<String>,
+    /// The payload of the first event; taken when it is decided.
+    pub body: Option<Body>,
+    /// Numbers of the first chunks, blobs and payloads of the further ones.
+    pub further: Vec<Further>,
+    /// Random.
+    pub salt: [u8; 16],
+    /// Blobs that the payloads name: no sweep takes them before the events are committed.
+    pub _pending: Vec<PendingBlob>,
+}
+
+/// A further part of a document.
+pub struct Further {
+    /// The number of its first chunk.
+    pub first_chunk: u32,
+    /// Hashes of its blobs.
+    pub blobs: Vec<serde_bytes::ByteArray<32>>,
+    /// Its payload.
+    pub body: Body,
+}
+
+impl Command for TakeDocument {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if view::source(on.rows, &self.source)?.is_none() {
+            return Err(unknown_source(&self.source));
+        }
+        let moved = match self.moved.take() {
+            Some(moved) => view::document(on.rows, &moved)?
+                .filter(|row| row.source == self.source)
+                .map(|_| moved),
+            None => None,
+        };
+        let at_path = view::document_at(on.rows, &self.source, &self.taken.path)?;
+        // What was at this path before, if another document moved here over it.
+        let over = at_path
+            .clone()
+            .filter(|_| moved.is_some())
+            .filter(|at| moved.as_ref() != Some(at));
+        self.taken.document = match moved.or(at_path) {
+            Some(known) => known,
+            None => document_id(on.rows, &self.source, &self.taken.path)?,
+        };
+        let over = over.map(|document| {
+            let gone = DocumentGone { document };
+            event(&self.source, DocumentGone::KIND, &gone, empty(self.salt))
+        });
+        let Some(body) = self.body.take() else {
+            return Err(Refusal::new(Code::Internal, "a command was decided twice"));
+        };
+        let first = event(&self.source, DocumentTaken::KIND, &self.taken, body);
+        let further = self.further.drain(..).map(|further| {
+            let continued = Continued {
+                document: self.taken.document.clone(),
+                title: self.taken.title.clone(),
+                first_chunk: further.first_chunk,
+                blobs: further.blobs,
+            };
+            event(
+                &self.source,
+                DocumentContinued::KIND,
+                &continued,
+                further.body,
+            )
+        });
+        Ok(over
+            .into_iter()
+            .chain(std::iter::once(first))
+            .chain(further)
+            .collect())
+    }
+}
+
+/// Wants something noted of a file that is not taken in.
+pub struct NoteFile {
+    /// Its source.
+    pub source: String,
+    /// What: touched, gone, failed, or no failure any more.
+    pub note: Note,
+    /// Random.
+    pub salt: [u8; 16],
+}
+
+/// What is noted.
+#[derive(Clone, Debug)]
+pub enum Note {
+    /// It was written without being changed.
+    Touched(DocumentTouched),
+    /// It is not there any more.
+    Gone(DocumentGone),
+    /// It could not be taken in.
+    Failed(FileFailed),
+    /// Such a file is not there any more.
+    FailureGone(FailureGone),
+}
+
+impl Command for NoteFile {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if view::source(on.rows, &self.source)?.is_none() {
+            return Err(unknown_source(&self.source));
+        }
+        let (source, body) = (&self.source, empty(self.salt));
+        let known = |document: &str| -> Result<(), Refusal> {
+            view::document(on.rows, document)?
+                .map(|_| ())
+                .ok_or_else(nothing_recorded)
+        };
+        Ok(vec![match &self.note {
+            Note::Touched(touched) => {
+                known(&touched.document)?;
+                event(source, DocumentTouched::KIND, touched, body)
+            }
+            Note::Gone(gone) => {
+                known(&gone.document)?;
+                event(source, DocumentGone::KIND, gone, body)
+            }
+            Note::Failed(failed) => event(source, FileFailed::KIND, failed, body),
+            Note::FailureGone(gone) => event(source, FailureGone::KIND, gone, body),
+        }])
+    }
+}

@@ -1,0 +1,134 @@
+//! From bytes to text, whatever their encoding.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+
+/// So many bytes are looked at to tell text from binary data, and one encoding from another.
+const LOOKED_AT: usize = 1 << 18;
+/// An encoding is declared in the first bytes.
+const DECLARED_WITHIN: usize = 1024;
+/// One control character of so many bytes is too many for a text.
+const BYTES_PER_CONTROL: usize = 20;
+/// UTF-8 with less than one wrong sequence among so many right ones is UTF-8 with faults.
+const RIGHT_PER_WRONG: usize = 4;
+
+/// A text, and what is to be said about how it was read.
+pub(super) struct Decoded {
+    pub text: String,
+    pub warning: Option<String>,
+}
+
+/// Reads bytes as text with line feeds at its lines' ends; none if they are no text.
+pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
+    let (mut text, warning) = read(bytes)?;
+    for line_end in ["\r\n", "\r"] {
+        if text.contains(line_end) {
+            text = text.replace(line_end, "\n");
+        }
+    }
+    Some(Decoded { text, warning })
+}
+
+fn read(bytes: &[u8]) -> Option<(String, Option<String>)> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        let rest = bytes.get(mark..).unwrap_or_default();
+        return as_encoded(rest, encoding);
+    }
+    let head = bytes.get(..LOOKED_AT).unwrap_or(bytes);
+    if let Some(encoding) = utf_16(head) {
+        return as_encoded(bytes, encoding);
+    }
+    if is_mixed(head) {
+        return None;
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Some((text.to_owned(), None));
+    }
+    if is_nearly_utf8(bytes) {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        return Some((text, Some("some bytes are no UTF-8".to_owned())));
+    }
+    if let Some(encoding) = declared(head) {
+        return as_encoded(bytes, encoding);
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(head, head.len() == bytes.len());
+    as_encoded(bytes, detector.guess(None, Utf8Detection::Deny))
+}
+
+/// Whether a file that begins so is no text.
+pub(super) fn is_binary(head: &[u8]) -> bool {
+    Encoding::for_bom(head).is_none() && utf_16(head).is_none() && is_mixed(head)
+}
+
+/// Whether there is more between letters than a text has.
+fn is_mixed(head: &[u8]) -> bool {
+    head.contains(&0) || controls(head) > head.len() / BYTES_PER_CONTROL
+}
+
+fn as_encoded(bytes: &[u8], encoding: &'static Encoding) -> Option<(String, Option<String>)> {
+    let (text, had_faults) = encoding.decode_without_bom_handling(bytes);
+    if text
+        .get(..text.floor_char_boundary(LOOKED_AT))?
+        .contains('\0')
+    {
+        return None;
+    }
+    let name = encoding.name();
+    let warning = match had_faults {
+        true => Some(format!("read as {name}, with faults")),
+        false if encoding == encoding_rs::UTF_8 => None,
+        false => Some(format!("read as {name}")),
+    };
+    Some((text.into_owned(), warning))
+}
+
+/// The encoding that HTML or XML say they have.
+fn declared(head: &[u8]) -> Option<&'static Encoding> {
+    let head = String::from_utf8_lossy(head.get(..DECLARED_WITHIN).unwrap_or(head));
+    let head = head.trim_start();
+    if !head.starts_with('<') {
+        return None;
+    }
+    let rest = ["charset=", "encoding="]
+        .iter()
+        .find_map(|key| Some(head.split_once(key)?.1))?;
+    let label = rest.trim_start_matches(['"', '\'']);
+    let end = label.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')))?;
+    // What says it is UTF-8 and is not is found by its bytes.
+    Encoding::for_label(label.get(..end)?.as_bytes()).filter(|found| *found != encoding_rs::UTF_8)
+}
+
+/// UTF-16 without a mark: of mostly Latin text, every second byte is zero, and only those.
+fn utf_16(head: &[u8]) -> Option<&'static Encoding> {
+    let pairs = head.chunks_exact(2);
+    let count = pairs.len();
+    let (mut first, mut second) = (0, 0);
+    for pair in pairs {
+        first += usize::from(pair.first() == Some(&0));
+        second += usize::from(pair.last() == Some(&0));
+    }
+    let most = |zeros: usize, others: usize| zeros > count / 2 && others == 0 && count > 1;
+    if most(second, first) {
+        Some(UTF_16LE)
+    } else if most(first, second) {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
+/// Controls that no text has; tabs, line ends, form feeds, overstrikes and colours are usual.
+fn controls(head: &[u8]) -> usize {
+    let is_control = |byte: &u8| matches!(byte, 0..=7 | 11 | 14..=26 | 28..=31 | 127);
+    head.iter().filter(|byte| is_control(byte)).count()
+}
+
+fn is_nearly_utf8(bytes: &[u8]) -> bool {
+    let (mut right, mut wrong) = (0usize, 0usize);
+    for chunk in bytes.utf8_chunks() {
+        right += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        wrong += usize::from(!chunk.invalid().is_empty());
+    }
+    right > wrong.saturating_mul(RIGHT_PER_WRONG)
+}

@@ -1,0 +1,314 @@
+//! Which kind of document a file is, by its name and its first bytes.
+
+/// A kind of document: how it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Markdown.
+    Markdown,
+    /// Plain text.
+    Text,
+    /// reStructuredText.
+    Rst,
+    /// HTML.
+    Html,
+    /// Source code, scripts and configuration.
+    Code,
+    /// JSON, or one JSON value a line.
+    Json,
+    /// YAML.
+    Yaml,
+    /// TOML.
+    Toml,
+    /// Values separated by commas, semicolons, tabs or bars.
+    Csv,
+    /// A Word document.
+    Docx,
+    /// A PowerPoint presentation.
+    Pptx,
+    /// A PDF.
+    Pdf,
+}
+
+impl Kind {
+    /// Its name in sentences.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "Markdown",
+            Self::Text => "text",
+            Self::Rst => "reStructuredText",
+            Self::Html => "HTML",
+            Self::Code => "source code",
+            Self::Json => "JSON",
+            Self::Yaml => "YAML",
+            Self::Toml => "TOML",
+            Self::Csv => "CSV",
+            Self::Docx => "docx",
+            Self::Pptx => "pptx",
+            Self::Pdf => "PDF",
+        }
+    }
+
+    /// The extension that most of its files have.
+    #[must_use]
+    pub fn usual_extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Text | Self::Code => "txt",
+            Self::Rst => "rst",
+            Self::Html => "html",
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+            Self::Toml => "toml",
+            Self::Csv => "csv",
+            Self::Docx => "docx",
+            Self::Pptx => "pptx",
+            Self::Pdf => "pdf",
+        }
+    }
+
+    /// Whether its files are text as they are.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        !matches!(self, Self::Docx | Self::Pptx | Self::Pdf)
+    }
+}
+
+const MARKDOWN: &[&str] = &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"];
+const TEXT: &[&str] = &[
+    "txt", "text", "log", "asc", "adoc", "asciidoc", "org", "tex", "srt",
+];
+const HTML: &[&str] = &["html", "htm", "xhtml", "shtml"];
+const CODE: &[&str] = &[
+    "asm",
+    "awk",
+    "bash",
+    "bat",
+    "bzl",
+    "c",
+    "cc",
+    "cfg",
+    "clj",
+    "cljs",
+    "cmake",
+    "conf",
+    "cpp",
+    "cs",
+    "css",
+    "cu",
+    "cxx",
+    "d",
+    "dart",
+    "diff",
+    "el",
+    "elm",
+    "erl",
+    "ex",
+    "exs",
+    "f90",
+    "fish",
+    "fs",
+    "fsx",
+    "glsl",
+    "go",
+    "gradle",
+    "graphql",
+    "groovy",
+    "h",
+    "hcl",
+    "hh",
+    "hpp",
+    "hrl",
+    "hs",
+    "hxx",
+    "ini",
+    "java",
+    "jl",
+    "js",
+    "jsx",
+    "kt",
+    "kts",
+    "less",
+    "lisp",
+    "lua",
+    "m",
+    "mk",
+    "ml",
+    "mli",
+    "mm",
+    "nim",
+    "nix",
+    "pas",
+    "patch",
+    "php",
+    "pl",
+    "pm",
+    "properties",
+    "proto",
+    "ps1",
+    "py",
+    "pyi",
+    "r",
+    "rb",
+    "rs",
+    "s",
+    "sass",
+    "scala",
+    "scm",
+    "scss",
+    "service",
+    "sh",
+    "sol",
+    "sql",
+    "svelte",
+    "swift",
+    "tcl",
+    "tf",
+    "ts",
+    "tsx",
+    "v",
+    "vb",
+    "vhd",
+    "vim",
+    "vue",
+    "wgsl",
+    "xml",
+    "xsd",
+    "xsl",
+    "zig",
+    "zsh",
+];
+const CODE_NAMES: &[&str] = &[
+    "makefile",
+    "gnumakefile",
+    "dockerfile",
+    "containerfile",
+    "jenkinsfile",
+    "rakefile",
+    "gemfile",
+    "vagrantfile",
+    "justfile",
+    "cmakelists.txt",
+];
+
+/// The name's last part without what is before the last slash.
+pub(super) fn base(file_name: &str) -> &str {
+    file_name.rsplit(['/', '\\']).next().unwrap_or(file_name)
+}
+
+/// The name without folders and extension.
+pub(super) fn stem(file_name: &str) -> &str {
+    let base = base(file_name);
+    match base.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => base,
+    }
+}
+
+/// The extension in lower case; none of a name that only begins with a dot, or whose last part is
+/// longer than any extension.
+pub(super) fn extension(file_name: &str) -> Option<String> {
+    let (stem, extension) = base(file_name).rsplit_once('.')?;
+    let is_one = !stem.is_empty()
+        && (1..=12).contains(&extension.len())
+        && extension.chars().all(char::is_alphanumeric);
+    is_one.then(|| extension.to_ascii_lowercase())
+}
+
+/// The kind that the name says.
+pub(super) fn by_name(file_name: &str) -> Option<Kind> {
+    if CODE_NAMES.contains(&base(file_name).to_ascii_lowercase().as_str()) {
+        return Some(Kind::Code);
+    }
+    let extension = extension(file_name)?;
+    let listed = |list: &[&str]| list.contains(&extension.as_str());
+    let kind = match extension.as_str() {
+        "rst" | "rest" => Kind::Rst,
+        "json" | "jsonl" | "ndjson" | "geojson" | "ipynb" | "webmanifest" => Kind::Json,
+        "yaml" | "yml" => Kind::Yaml,
+        "toml" => Kind::Toml,
+        "csv" | "tsv" => Kind::Csv,
+        "docx" | "docm" => Kind::Docx,
+        "pptx" | "pptm" => Kind::Pptx,
+        "pdf" => Kind::Pdf,
+        _ if listed(MARKDOWN) => Kind::Markdown,
+        _ if listed(TEXT) => Kind::Text,
+        _ if listed(HTML) => Kind::Html,
+        _ if listed(CODE) => Kind::Code,
+        _ => return None,
+    };
+    Some(kind)
+}
+
+/// The kind that a text without a telling name is.
+pub(super) fn by_text(text: &str) -> Kind {
+    let start = text.trim_start();
+    let begins = |with: &str| {
+        start
+            .get(..with.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    if begins("#!") {
+        Kind::Code
+    } else if begins("<!doctype html") || begins("<html") {
+        Kind::Html
+    } else if begins("<?xml") {
+        Kind::Code
+    } else {
+        Kind::Text
+    }
+}
+
+/// What the first bytes say, where they are those of a format with a mark of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A PDF.
+    Pdf,
+    /// A zip archive: docx, pptx or something else.
+    Zip,
+    /// Something that is not read.
+    Other(&'static str),
+}
+
+/// Beginnings of formats that are not read.
+const OTHERS: &[(&[u8], &str)] = &[
+    (b"\x1f\x8b", "gzip"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+    (b"BZh9", "bzip2"),
+    (b"Rar!\x1a", "rar"),
+    (b"\0asm", "WebAssembly"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+];
+
+/// The old container of Office: a doc, ppt or xls, or a document with a password.
+pub(super) const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// A PDF may have something before its mark, but not much.
+const PDF_MARK_WITHIN: usize = 1024;
+
+/// Reads the mark at the beginning of a file.
+pub(super) fn mark(bytes: &[u8]) -> Option<Mark> {
+    for (start, what) in OTHERS {
+        if bytes.starts_with(start) {
+            return Some(Mark::Other(what));
+        }
+    }
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return Some(Mark::Zip);
+    }
+    let head = bytes.get(..PDF_MARK_WITHIN).unwrap_or(bytes);
+    let is_pdf = bytes.starts_with(b"%PDF-")
+        // Behind other bytes only where those are no text that merely speaks of the mark.
+        || (head.contains(&0) && head.windows(5).any(|window| window == b"%PDF-"));
+    is_pdf.then_some(Mark::Pdf)
+}

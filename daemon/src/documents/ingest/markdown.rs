@@ -1,0 +1,142 @@
+//! Markdown: its sections and blocks, the text as it is.
+
+use super::Refused;
+use super::draft::{Draft, Sort, short};
+use super::limits::Budget;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use std::ops::Range;
+
+/// Events between two looks at the clock.
+const EVENTS_PER_CHECK: usize = 10_000;
+/// A longer text is parsed in parts of this size, in bytes: the parser holds up to fifty times what it
+/// parses.
+const PART_BYTES: usize = 1 << 20;
+
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+    let mut reader = Reader {
+        draft: Draft::over(String::new(), budget),
+        depth: 0,
+        sort: Sort::Prose,
+        title: None,
+    };
+    let mut start = 0;
+    while start < text.len() {
+        let part = start..end_of_part(&text, start);
+        reader.part(&text, &part, budget)?;
+        start = part.end;
+    }
+    reader.draft.text = text;
+    Ok(reader.draft)
+}
+
+/// Where a part ends: before the last heading in its second half, else at a blank line, else at the
+/// end of a line. What a part cuts in two, such as a very long list, is two blocks.
+fn end_of_part(text: &str, start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    if rest.len() <= PART_BYTES {
+        return text.len();
+    }
+    let most = rest.floor_char_boundary(PART_BYTES);
+    let part = rest.get(..most).unwrap_or_default();
+    let places = [
+        ("\n\n# ", 2),
+        ("\n\n## ", 2),
+        ("\n\n### ", 2),
+        ("\n\n", 2),
+        ("\n", 1),
+    ];
+    let mut found = places
+        .iter()
+        .filter_map(|(mark, length)| Some(part.rfind(mark)? + length));
+    start + found.find(|end| *end > most / 2).unwrap_or(most)
+}
+
+struct Reader<'b> {
+    draft: Draft<'b>,
+    /// How many elements are open.
+    depth: usize,
+    /// What the outermost of them is.
+    sort: Sort,
+    /// What the heading that is open says so far.
+    title: Option<String>,
+}
+
+impl Reader<'_> {
+    fn part(
+        &mut self,
+        text: &str,
+        part: &Range<usize>,
+        budget: &Budget<'_>,
+    ) -> Result<(), Refused> {
+        let options =
+            Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
+        let inner = text.get(part.clone()).unwrap_or_default();
+        let events = Parser::new_ext(inner, options).into_offset_iter();
+        for (count, (event, range)) in events.enumerate() {
+            if count.is_multiple_of(EVENTS_PER_CHECK) {
+                budget.check()?;
+            }
+            self.event(event, part.start + range.start..part.start + range.end);
+        }
+        self.depth = 0;
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => {
+                if self.depth == 0 {
+                    self.sort = sort_of(&tag);
+                    self.title = (self.sort == Sort::Heading).then(String::new);
+                }
+                self.depth += 1;
+            }
+            Event::End(tag) => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth > 0 {
+                    return;
+                }
+                match (tag, self.title.take()) {
+                    (TagEnd::Heading(level), Some(title)) => {
+                        self.heading(level as u32, &title, range)
+                    }
+                    _ => self.draft.mark(self.sort, range),
+                }
+            }
+            Event::Text(part) | Event::Code(part) => self.push(&part),
+            Event::InlineMath(part) | Event::DisplayMath(part) => self.push(&part),
+            Event::SoftBreak | Event::HardBreak => self.push(" "),
+            Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::FootnoteReference(_)
+            | Event::Rule
+            | Event::TaskListMarker(_) => {}
+        }
+    }
+
+    fn push(&mut self, part: &str) {
+        if let Some(title) = &mut self.title {
+            title.push_str(part);
+        }
+    }
+
+    fn heading(&mut self, level: u32, title: &str, range: Range<usize>) {
+        if self.draft.title.is_none() {
+            self.draft.title = Some(short(title)).filter(|title| !title.is_empty());
+        }
+        match self.draft.section(level, title, range.start) {
+            true => self.draft.mark(Sort::Heading, range),
+            false => self.draft.mark(Sort::Prose, range),
+        }
+    }
+}
+
+fn sort_of(tag: &Tag<'_>) -> Sort {
+    match tag {
+        Tag::Heading { .. } => Sort::Heading,
+        Tag::CodeBlock(_) => Sort::Code,
+        Tag::List(_) => Sort::List,
+        Tag::Table(_) => Sort::Rows,
+        _ => Sort::Prose,
+    }
+}

@@ -1,0 +1,245 @@
+//! From a file's bytes to text, metadata and chunks. Nothing is trusted: any bytes give a text or a
+//! refusal, within limits of size, depth and time, and never a panic.
+//!
+//! [`extract`] tells the kind of a file, reads it, and says where its sections and blocks are;
+//! [`chunks`] cuts the text into the pieces that are indexed, found and quoted.
+
+mod chunk;
+mod csv;
+mod decode;
+mod draft;
+mod front;
+mod html;
+mod json;
+mod kind;
+mod limits;
+mod markdown;
+mod office;
+mod pdf;
+mod plain;
+mod rst;
+mod table;
+mod toml;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use chunk::{Chunk, Sizes, chunks};
+pub use draft::{Block, Section, Sort};
+pub use kind::Kind;
+pub use limits::{Limits, Refused};
+
+use draft::Draft;
+use kind::Mark;
+use limits::Budget;
+use serde_json::{Map, Value};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a file says.
+#[derive(Debug, Clone)]
+pub struct Extracted {
+    /// What it is.
+    pub kind: Kind,
+    /// The extension of its name in lower case, or that of its kind where it has none.
+    pub file_type: String,
+    /// Its text, with line feeds at the ends of lines: as it is, or as Markdown where it was no text.
+    pub text: String,
+    /// The text by headings, without gaps.
+    pub sections: Vec<Section>,
+    /// The text by paragraphs, lists, tables and code; all that is not blank.
+    pub blocks: Vec<Block>,
+    /// From the front matter, else the first heading, else the name of the file.
+    pub title: String,
+    /// What it says about itself.
+    pub front_matter: FrontMatter,
+    /// What could not be read as it should.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a document says about itself before its text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FrontMatter {
+    /// `title`.
+    pub title: Option<String>,
+    /// `category`.
+    pub category: Option<String>,
+    /// `tags`, a list or a text with commas; each once.
+    pub tags: Vec<String>,
+    /// `context_id`.
+    pub context_id: Option<String>,
+    /// `context_name`.
+    pub context_name: Option<String>,
+    /// Every other field, by its type; moments as ISO 8601 texts.
+    pub custom: Map<String, Value>,
+}
+
+/// Something that could not be read as it should, and what was done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The line of the file, from 1, where that is known.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.reason),
+            None => f.write_str(&self.reason),
+        }
+    }
+}
+
+/// Reads a file of any kind.
+///
+/// # Errors
+/// [`Refused`] says why it gives no text.
+pub fn extract(bytes: &[u8], file_name: &str, limits: &Limits) -> Result<Extracted, Refused> {
+    if bytes.len() > limits.file_bytes {
+        return Err(Refused::TooLarge {
+            bytes: bytes.len(),
+            most: limits.file_bytes,
+        });
+    }
+    let named = kind::by_name(file_name);
+    // The readers of formats are others' work, and the files anybody's.
+    let read = catch_unwind(AssertUnwindSafe(|| read(bytes, file_name, named, limits)));
+    read.unwrap_or_else(|panic| {
+        let why = panic.downcast_ref::<&str>().map(|why| (*why).to_owned());
+        let why = why.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Refused::Fault {
+            what: named.map_or("file", Kind::name),
+            why: why.unwrap_or_else(|| "it panicked".to_owned()),
+        })
+    })
+}
+
+/// Whether a file's name says that it is a document, and of which kind.
+#[must_use]
+pub fn is_promised(file_name: &str) -> bool {
+    kind::by_name(file_name).is_some()
+}
+
+/// What a file is, by its first bytes, when it is surely no document and its name promises none: it
+/// need not be read any further. The more bytes, the surer; some thousands will do.
+#[must_use]
+pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
+    if is_promised(file_name) {
+        return None;
+    }
+    if head.starts_with(kind::OLE) {
+        return Some("an Office document of before 2007");
+    }
+    match kind::mark(head) {
+        Some(Mark::Other(what)) => Some(what),
+        Some(Mark::Zip) => Some("a zip archive"),
+        Some(Mark::Pdf) => None,
+        None => decode::is_binary(head).then_some("not text"),
+    }
+}
+
+fn read(
+    bytes: &[u8],
+    file_name: &str,
+    named: Option<Kind>,
+    limits: &Limits,
+) -> Result<Extracted, Refused> {
+    let budget = Budget::new(limits);
+    if bytes.starts_with(kind::OLE) {
+        return Err(match named {
+            Some(Kind::Docx | Kind::Pptx) => Refused::Encrypted { what: "document" },
+            _ => Refused::Binary {
+                what: "an Office document of before 2007",
+            },
+        });
+    }
+    match kind::mark(bytes) {
+        Some(Mark::Other(what)) => Err(Refused::Binary { what }),
+        Some(Mark::Pdf) => {
+            let draft = pdf::read(bytes, &budget)?;
+            Ok(extracted(
+                Kind::Pdf,
+                draft,
+                FrontMatter::default(),
+                file_name,
+            ))
+        }
+        Some(Mark::Zip) => {
+            let (kind, draft) = office::read(bytes, &budget)?;
+            Ok(extracted(kind, draft, FrontMatter::default(), file_name))
+        }
+        None => read_text(bytes, file_name, named, &budget),
+    }
+}
+
+fn read_text(
+    bytes: &[u8],
+    file_name: &str,
+    named: Option<Kind>,
+    budget: &Budget<'_>,
+) -> Result<Extracted, Refused> {
+    let Some(decoded) = decode::decode(bytes) else {
+        return Err(match named {
+            Some(kind) if !kind.is_text() => Refused::Broken {
+                what: kind.name(),
+                why: "it does not begin as one".to_owned(),
+            },
+            _ => Refused::Binary { what: "not text" },
+        });
+    };
+    let mut text = decoded.text;
+    let kind = match named {
+        Some(kind) if kind.is_text() => kind,
+        _ => kind::by_text(&text),
+    };
+    let mut warnings = Vec::new();
+    warnings.extend(decoded.warning.map(|reason| Warning { line: None, reason }));
+    if let Some(named) = named.filter(|named| !named.is_text()) {
+        let reason = format!("it is text, though its name says {}", named.name());
+        warnings.push(Warning { line: None, reason });
+    }
+    let mut front = FrontMatter::default();
+    if matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html) {
+        let found = front::read(&text);
+        front = found.front;
+        warnings.extend(found.warnings);
+        text.drain(..found.content);
+    }
+    let mut draft = match kind {
+        Kind::Markdown => markdown::read(text, budget)?,
+        Kind::Rst => rst::read(text, budget),
+        Kind::Html => html::read(&text, budget)?,
+        Kind::Code => plain::code(text, budget),
+        Kind::Json => json::read(text, budget)?,
+        Kind::Yaml => yaml::read(text, budget)?,
+        Kind::Toml => toml::read(text, budget),
+        Kind::Csv => csv::read(text, budget)?,
+        Kind::Text | Kind::Docx | Kind::Pptx | Kind::Pdf => plain::text(text, budget),
+    };
+    warnings.append(&mut draft.warnings);
+    draft.warnings = warnings;
+    Ok(extracted(kind, draft, front, file_name))
+}
+
+fn extracted(
+    kind: Kind,
+    draft: Draft<'_>,
+    front_matter: FrontMatter,
+    file_name: &str,
+) -> Extracted {
+    let body = draft.finish();
+    let title = front_matter.title.clone().or(body.title);
+    let file_type = kind::extension(file_name).unwrap_or_else(|| kind.usual_extension().to_owned());
+    Extracted {
+        kind,
+        file_type,
+        text: body.text,
+        sections: body.sections,
+        blocks: body.blocks,
+        title: title.unwrap_or_else(|| kind::stem(file_name).to_owned()),
+        front_matter,
+        warnings: body.warnings,
+    }
+}

@@ -1,0 +1,138 @@
+//! XML of office documents as a stream of elements and texts: no entities but the five of XML itself,
+//! no document types, bounded nesting.
+
+use crate::documents::ingest::Refused;
+use crate::documents::ingest::limits::Budget;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+
+/// Events between two looks at the clock.
+const EVENTS_PER_CHECK: usize = 10_000;
+
+/// What is met in a part, in order.
+pub(super) enum Node<'n> {
+    /// An element begins.
+    Start(Element<'n>),
+    /// An element ends; one that is empty ends, too.
+    End(&'n str),
+    /// Text between tags; a piece of it, where it has entities.
+    Text(&'n str),
+}
+
+/// The beginning of an element.
+pub(super) struct Element<'n> {
+    start: &'n BytesStart<'n>,
+}
+
+impl Element<'_> {
+    /// Its name without the prefix of its namespace.
+    pub fn name(&self) -> &str {
+        local(self.start.name().into_inner())
+    }
+
+    /// The first attribute of a name, prefixes aside.
+    pub fn attribute(&self, name: &str) -> Option<String> {
+        self.attributes(name).into_iter().next()
+    }
+
+    /// All attributes of a name, prefixes aside.
+    pub fn attributes(&self, name: &str) -> Vec<String> {
+        let mut all = self.start.attributes();
+        let named = all
+            .with_checks(false)
+            .flatten()
+            .filter(|attribute| local(attribute.key.into_inner()) == name);
+        named.map(|attribute| plain(&attribute.value)).collect()
+    }
+}
+
+fn local(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+/// Reads a part and tells what is in it. Elements nest at most as deep as the limits say.
+///
+/// # Errors
+/// It is no XML, has a document type, or nests too deep; or what `tell` returns.
+pub(super) fn walk(
+    bytes: &[u8],
+    what: &'static str,
+    budget: &Budget<'_>,
+    mut tell: impl FnMut(Node<'_>) -> Result<(), Refused>,
+) -> Result<(), Refused> {
+    let broken = |why: String| Refused::Broken { what, why };
+    let Some(decoded) = crate::documents::ingest::decode::decode(bytes) else {
+        return Err(broken("a part of it is no text".to_owned()));
+    };
+    let mut reader = Reader::from_str(&decoded.text);
+    let most = budget.limits.depth;
+    let mut depth = 0usize;
+    for count in 1usize.. {
+        if count.is_multiple_of(EVENTS_PER_CHECK) {
+            budget.check()?;
+        }
+        match reader
+            .read_event()
+            .map_err(|error| broken(error.to_string()))?
+        {
+            Event::Start(start) => {
+                depth += 1;
+                if depth > most {
+                    return Err(Refused::TooDeep { what, most });
+                }
+                tell(Node::Start(Element { start: &start }))?;
+            }
+            Event::Empty(start) => {
+                tell(Node::Start(Element { start: &start }))?;
+                tell(Node::End(local(start.name().into_inner())))?;
+            }
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                tell(Node::End(local(end.name().into_inner())))?;
+            }
+            Event::Text(text) => tell(Node::Text(&text.into_inner()))?,
+            Event::CData(text) => tell(Node::Text(&text.into_inner()))?,
+            Event::GeneralRef(reference) => {
+                let name = reference.into_inner();
+                if let Some(character) = character(&name) {
+                    let mut buffer = [0; 4];
+                    tell(Node::Text(character.encode_utf8(&mut buffer)))?;
+                }
+            }
+            Event::DocType(_) => {
+                return Err(broken(
+                    "it has a document type, which is not read".to_owned(),
+                ));
+            }
+            Event::Eof => break,
+            Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A value with its entities replaced.
+fn plain(value: &str) -> String {
+    let unescaped = quick_xml::escape::unescape(value);
+    unescaped.map_or_else(|_| value.to_owned(), Cow::into_owned)
+}
+
+/// What `&name;` stands for: the five of XML and numbers, nothing else.
+fn character(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code).filter(|c| *c != '\0')
+        }
+    }
+}

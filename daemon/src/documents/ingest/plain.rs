@@ -1,0 +1,45 @@
+//! Plain text and source code, the text as it is.
+
+use super::draft::{Draft, Sort};
+use super::limits::Budget;
+
+/// A block ends at the first blank line behind this many bytes, so that no block is the whole of a long
+/// file.
+const BLOCK_BYTES: usize = 32 << 10;
+
+/// Plain text: all prose, cut at sentences and blank lines.
+pub(super) fn text<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
+    whole(text, Sort::Prose, budget)
+}
+
+/// Source code: cut where its lines are indented least.
+pub(super) fn code<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
+    whole(text, Sort::Code, budget)
+}
+
+fn whole<'b>(text: String, sort: Sort, budget: &'b Budget<'b>) -> Draft<'b> {
+    let mut draft = Draft::over(String::new(), budget);
+    let mut start = 0;
+    while start < text.len() {
+        let from = text.ceil_char_boundary(start.saturating_add(BLOCK_BYTES));
+        let blank = text.get(from..).and_then(|rest| rest.find("\n\n"));
+        let end = blank.map_or(text.len(), |blank| from + blank + 2);
+        draft.mark(sort, start..end);
+        start = end;
+    }
+    draft.text = text;
+    draft
+}
+
+/// A line and where it begins.
+pub(super) type Line<'t> = (usize, &'t str);
+
+/// The lines of a text, without the white space at their ends.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line.trim_end())
+    })
+}

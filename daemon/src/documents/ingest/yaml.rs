@@ -1,0 +1,314 @@
+//! YAML: its mappings as sections with the text and its comments as they are, and front matter as
+//! values.
+
+use super::Refused;
+use super::draft::{Draft, Sort};
+use super::limits::Budget;
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use serde_json::{Map, Number, Value};
+use std::collections::BTreeMap;
+
+/// Keys of mappings down to this depth begin sections.
+const SECTION_DEPTH: usize = 3;
+/// Events between two looks at the clock.
+const EVENTS_PER_CHECK: usize = 10_000;
+/// Values of front matter with its aliases expanded.
+const VALUES_MAX: usize = 10_000;
+/// Values within values of front matter.
+const VALUE_DEPTH_MAX: usize = 32;
+
+/// What is wrong with a text, and in which of its lines, from 1.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub line: usize,
+    pub reason: String,
+}
+
+impl From<ScanError> for Fault {
+    fn from(error: ScanError) -> Self {
+        Self {
+            line: error.marker().line(),
+            reason: error.info().to_owned(),
+        }
+    }
+}
+
+/// A mapping or list that is open.
+struct Frame {
+    is_mapping: bool,
+    /// The key that waits for its value, and the line where it begins.
+    key: Option<(String, usize)>,
+    /// How many keys lead here.
+    depth: usize,
+}
+
+/// A place where a section begins, and the keys that lead to it.
+struct Mark {
+    line: usize,
+    path: Vec<String>,
+}
+
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+    let mut fault = None;
+    let marks = match marks(&text, budget)? {
+        Ok(marks) => marks,
+        Err(found) => {
+            fault = Some(found);
+            Vec::new()
+        }
+    };
+    let end = text.len();
+    // Lines are counted from 1.
+    let starts: Vec<usize> = super::plain::lines(&text).map(|(at, _)| at).collect();
+    let mut draft = Draft::over(text, budget);
+    for mark in marks {
+        if let Some(at) = starts.get(mark.line.saturating_sub(1)) {
+            draft.section_of(&mark.path, *at);
+        }
+    }
+    draft.mark(Sort::Code, 0..end);
+    if let Some(Fault { line, reason }) = fault {
+        draft.warn(Some(line), format!("no valid YAML: {reason}"));
+    }
+    Ok(draft)
+}
+
+/// Where sections begin, at most one a line; or what is wrong with the text.
+fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Refused> {
+    let mut reader = Marks::default();
+    let mut parser = Parser::new_from_str(text);
+    let mut count = 0usize;
+    while let Some(event) = parser.next_event() {
+        let (event, span) = match event {
+            Ok(event) => event,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        count += 1;
+        if count.is_multiple_of(EVENTS_PER_CHECK) {
+            budget.check()?;
+        }
+        if reader.frames.len() > budget.limits.depth {
+            return Err(Refused::TooDeep {
+                what: "YAML",
+                most: budget.limits.depth,
+            });
+        }
+        reader.event(&event, span);
+    }
+    Ok(Ok(reader.marks))
+}
+
+#[derive(Default)]
+struct Marks {
+    frames: Vec<Frame>,
+    marks: Vec<Mark>,
+    path: Vec<String>,
+}
+
+impl Marks {
+    fn event(&mut self, event: &Event<'_>, span: Span) {
+        match event {
+            Event::Scalar(text, ..) => self.scalar(text, span),
+            Event::Alias(_) => self.scalar("*", span),
+            Event::MappingStart(..) => self.open(true),
+            Event::SequenceStart(..) => self.open(false),
+            Event::MappingEnd | Event::SequenceEnd => {
+                self.frames.pop();
+                let depth = self.frames.last().map_or(0, |frame| frame.depth);
+                self.path.truncate(depth);
+            }
+            Event::DocumentStart(_) | Event::DocumentEnd => {
+                self.frames.clear();
+                self.path.clear();
+            }
+            Event::Nothing | Event::StreamStart | Event::StreamEnd => {}
+        }
+    }
+
+    fn scalar(&mut self, text: &str, span: Span) {
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_mapping) else {
+            return;
+        };
+        match frame.key.take() {
+            None => frame.key = Some((text.to_owned(), span.start.line())),
+            Some((_, line)) => self.mark(line),
+        }
+    }
+
+    fn open(&mut self, is_mapping: bool) {
+        if let Some((key, line)) = self.frames.last_mut().and_then(|frame| frame.key.take()) {
+            self.path.push(key);
+            self.mark(line);
+        }
+        self.frames.push(Frame {
+            is_mapping,
+            key: None,
+            depth: self.path.len(),
+        });
+    }
+
+    /// Begins a section at a line, unless it goes on in the one before, or one begins there already.
+    fn mark(&mut self, line: usize) {
+        let depth = self.path.len().min(SECTION_DEPTH);
+        let path = self.path.get(..depth).unwrap_or_default();
+        let (last_line, last_path) = match self.marks.last() {
+            Some(last) => (last.line, last.path.as_slice()),
+            None => (0, Default::default()),
+        };
+        if path != last_path && line > last_line {
+            let path = path.to_vec();
+            self.marks.push(Mark { line, path });
+        }
+    }
+}
+
+/// Reads a mapping of front matter as values: numbers, truth values and nested mappings by their type,
+/// moments as ISO 8601 texts.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, Fault> {
+    let mut reader = Values::default();
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event?;
+        let line = span.start.line();
+        reader
+            .event(event)
+            .map_err(|reason| Fault { line, reason })?;
+    }
+    match reader.done {
+        Some(Value::Object(map)) => Ok(map),
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(_) => Err(Fault {
+            line: 1,
+            reason: "it is no mapping of keys to values".to_owned(),
+        }),
+    }
+}
+
+/// A value that is being read.
+enum Part {
+    List(Vec<Value>, usize),
+    Map(Map<String, Value>, Option<String>, usize),
+}
+
+#[derive(Default)]
+struct Values {
+    open: Vec<Part>,
+    /// Values by the anchors that name them.
+    anchors: BTreeMap<usize, Value>,
+    count: usize,
+    done: Option<Value>,
+}
+
+impl Values {
+    fn event(&mut self, event: Event<'_>) -> Result<(), String> {
+        if self.open.len() > VALUE_DEPTH_MAX {
+            return Err(format!("it nests deeper than {VALUE_DEPTH_MAX}"));
+        }
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_text =
+                    tag.is_some_and(|tag| tag.suffix == "str") || style != ScalarStyle::Plain;
+                let value = match is_text {
+                    true => Value::String(text.into_owned()),
+                    false => plain(&text),
+                };
+                self.value(value, anchor)
+            }
+            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
+                Some(value) => self.value(value, 0),
+                None => Err("an alias names no anchor".to_owned()),
+            },
+            Event::SequenceStart(anchor, _) => {
+                self.open.push(Part::List(Vec::new(), anchor));
+                Ok(())
+            }
+            Event::MappingStart(anchor, _) => {
+                self.open.push(Part::Map(Map::new(), None, anchor));
+                Ok(())
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Part::List(list, anchor)) => self.value(Value::Array(list), anchor),
+                Some(Part::Map(map, _, anchor)) => self.value(Value::Object(map), anchor),
+                None => Ok(()),
+            },
+            Event::DocumentStart(_) if self.done.is_some() => {
+                Err("it holds a second document".to_owned())
+            }
+            Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd => Ok(()),
+        }
+    }
+
+    fn value(&mut self, value: Value, anchor: usize) -> Result<(), String> {
+        self.count = self.count.saturating_add(values_in(&value));
+        if self.count > VALUES_MAX {
+            return Err(format!("it has more than {VALUES_MAX} values"));
+        }
+        if anchor > 0 {
+            self.anchors.insert(anchor, value.clone());
+        }
+        match self.open.last_mut() {
+            None => self.done = Some(value),
+            Some(Part::List(list, _)) => list.push(value),
+            Some(Part::Map(map, key, _)) => match (key.take(), value) {
+                (Some(key), value) => {
+                    if map.contains_key(&key) {
+                        return Err(format!("the key `{key}` is there twice"));
+                    }
+                    map.insert(key, value);
+                }
+                (None, Value::String(name)) => *key = Some(name),
+                (None, Value::Object(_) | Value::Array(_)) => {
+                    return Err("a key is no text".to_owned());
+                }
+                (None, scalar) => *key = Some(scalar.to_string()),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn values_in(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => 1 + list.iter().map(values_in).sum::<usize>(),
+        Value::Object(map) => 1 + map.values().map(values_in).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+    }
+}
+
+/// A scalar without quotes, by the core schema of YAML 1.2.
+fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let number = || {
+        if let Some(hex) = text.strip_prefix("0x") {
+            return i64::from_str_radix(hex, 16).ok().map(Number::from);
+        }
+        if let Some(octal) = text.strip_prefix("0o") {
+            return i64::from_str_radix(octal, 8).ok().map(Number::from);
+        }
+        if let Ok(whole) = text.parse::<i64>() {
+            return Some(Number::from(whole));
+        }
+        let looks_so = text
+            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
+            && text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+            && text.chars().any(|c| c.is_ascii_digit());
+        let float = looks_so.then(|| text.parse::<f64>().ok()).flatten()?;
+        Number::from_f64(float)
+    };
+    match number() {
+        Some(number) => Value::Number(number),
+        None => Value::String(super::front::moment(text).unwrap_or_else(|| text.to_owned())),
+    }
+}

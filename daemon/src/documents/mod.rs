@@ -1,0 +1,46 @@
+//! Documents: folders and files that people name as sources, taken in as text and chunks, and kept as
+//! the files are.
+
+mod catalogue;
+mod changed;
+mod command;
+mod event;
+pub mod ingest;
+mod meant;
+pub mod operations;
+mod prepare;
+pub mod resource;
+mod room;
+pub mod sources;
+mod types;
+mod view;
+
+pub use catalogue::{Catalogue, Entry};
+pub use changed::is_changed;
+/// The kinds of events, with what each says.
+pub mod events {
+    pub use super::event::{
+        Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
+        FileFailed, Part, SourceAdded, SourceRemoved, Taken,
+    };
+}
+
+pub use event::{DocumentFact, Part, SourceAdded, Taken, blobs_of, part_of};
+pub use room::{Room, Settings};
+pub use types::type_of;
+pub use view::{
+    DocumentRow, PartRow, SPACE, apply, changed, document, failures, file_name, position_of,
+    source, sources as all_sources,
+};
+
+// For the engine's own tests, which decide real commands.
+#[cfg(test)]
+pub(crate) mod decided {
+    pub(crate) use super::command::{
+        AddSource, Further, Note, NoteFile, RemoveSource, TakeDocument, Unchanged, id_of,
+    };
+    pub(crate) use super::event::{
+        DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone, FileFailed,
+        Part,
+    };
+}

@@ -1,0 +1,114 @@
+//! The document lines of the operation table: sources, what there is, and what it says.
+
+pub mod content;
+pub mod contexts;
+mod explore;
+mod sources;
+
+pub(super) use content::modified;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::catalogue::{Catalogue, Entry};
+use super::event::{Part, brought};
+use super::view::PartRow;
+use crate::error::Refusal;
+use crate::operation::{Context, Operation};
+use crate::state::State;
+
+/// The lines.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<sources::AddSource>(),
+    Operation::of::<sources::RemoveSource>(),
+    Operation::of::<sources::ListSources>(),
+    Operation::of::<sources::Rescan>(),
+    Operation::of::<contexts::GetDocumentContexts>(),
+    Operation::of::<explore::ExploreDocumentStructure>(),
+    Operation::of::<content::GetDocumentContent>(),
+];
+
+/// Contexts that a refusal or an empty answer names.
+const NAMED_MAX: usize = 5;
+
+/// A part of a document, read.
+pub(super) struct Read {
+    /// Ranges and headings.
+    pub part: Part,
+    /// Its text.
+    pub text: String,
+}
+
+/// Reads a part.
+pub(super) fn read(cx: &Context, state: &State, part: &PartRow) -> Result<Read, Refusal> {
+    let (record, position) = part.place();
+    let mut part = brought(&state.log().event(record, position)?)?;
+    let text = std::mem::replace(&mut part.text, crate::steps::Text::Inline(String::new()));
+    Ok(Read {
+        text: text.read(&cx.blobs)?,
+        part,
+    })
+}
+
+impl Read {
+    /// The text of a chunk by its number in this part.
+    pub fn chunk(&self, number: usize) -> Option<(&str, &[String], u64)> {
+        let (start, end, headings) = self.part.chunks.get(number)?;
+        let text = self.text.get(*start as usize..*end as usize)?;
+        let headings = self.part.headings.get(*headings as usize);
+        Some((
+            text,
+            headings.map_or(&[], Vec::as_slice),
+            self.part.start + u64::from(*start),
+        ))
+    }
+}
+
+/// Where a document's file is: a source that is a file itself is its own.
+#[must_use]
+pub fn file_path(root: &str, path: &str) -> PathBuf {
+    let root = Path::new(root);
+    if root.file_name().is_some_and(|name| name == path) && !root.is_dir() {
+        return root.to_path_buf();
+    }
+    root.join(path)
+}
+
+/// A chunk's own name: its file's and its number.
+#[must_use]
+pub fn chunk_index(file_name: &str, number: u64) -> String {
+    format!("{file_name}_chunk_{number}")
+}
+
+/// The ids of contexts most like a text, the nearest first.
+#[must_use]
+pub fn nearest_contexts(catalogue: &Catalogue, wanted: &str) -> Vec<String> {
+    let mut ids: Vec<&str> = catalogue
+        .all()
+        .map(|entry| entry.row.taken.context_id.as_str())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    lore::protocol::several_nearest(wanted, ids, NAMED_MAX)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Documents in the order in which they are listed: by context, then path.
+#[must_use]
+pub fn in_order(catalogue: &Catalogue) -> Vec<&Arc<Entry>> {
+    let mut all: Vec<&Arc<Entry>> = catalogue.all().collect();
+    all.sort_by(|a, b| {
+        let key = |entry: &Entry| {
+            let taken = &entry.row.taken;
+            (
+                taken.context_id.clone(),
+                taken.path.clone(),
+                entry.id.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+    all
+}

@@ -1,0 +1,403 @@
+//! `add_source`, `remove_source`, `list_sources`, `rescan`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lore::protocol::documents::{
+    AddSourceArgs, AddSourceReply, FileFailure, ListSourcesArgs, ListSourcesReply,
+    RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source, SourceState,
+};
+
+use crate::clock::format_time;
+use crate::documents::command::{self, Unchanged, source_id, unknown_source};
+use crate::documents::event::SourceAdded;
+use crate::documents::meant::meant;
+use crate::documents::room::{Doing, Progress, Room};
+use crate::documents::sources::{Places, Step};
+use crate::documents::view::{self, SourceRow};
+use crate::error::Refusal;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::state::State;
+use crate::store::Rows;
+
+/// The longest path, in bytes.
+const PATH_BYTES_MAX: usize = 4096;
+/// The longest name, category or tag, in bytes.
+const NAME_BYTES_MAX: usize = 256;
+/// Tags or globs of a source, at most.
+const LIST_MAX: usize = 100;
+/// Parts that cannot be read and are named, at most.
+const WARNINGS_MAX: usize = 20;
+/// Failures that a list of several sources names for each.
+const FAILURES_SHOWN: usize = 5;
+
+/// `add_source`.
+pub struct AddSource;
+
+impl Op for AddSource {
+    type Args = AddSourceArgs;
+    type Reply = AddSourceReply;
+    const NAME: &'static str = "add_source";
+    const TITLE: &'static str = "Add a source of documents";
+    const SENTENCE: &'static str = "Makes a folder or a file a source of documents: what it holds is taken \
+        in, can be searched, and follows the files as they change. Ignore files are heeded.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: AddSourceArgs,
+    ) -> Result<AddSourceReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let added = settings(args, caller.dir.as_deref())?;
+        let (shared, wanted) = (Arc::clone(&cx), added);
+        let (added, found) = blocking(move || look(&shared, wanted)).await?;
+        let source = source_id(&added.path);
+        let path = added.path.clone();
+        let unchanged = Unchanged::default();
+        let command = command::AddSource {
+            source: source.clone(),
+            added,
+            salt: cx.engine.clock().random(),
+            unchanged: unchanged.clone(),
+        };
+        let (position, durable, is_first) = match cx.write(&caller, claim, 0, command).await {
+            Ok(outcome) => {
+                let state = State::live(&cx, Some(outcome.event.position())).await?;
+                let row = view::source(&state, &source)?;
+                let is_first = row.is_some_and(|row| row.added_at == outcome.event.header.time);
+                (outcome.event.position(), outcome.durable, is_first)
+            }
+            Err(_) if *unchanged.told() => (cx.engine.position(), cx.engine.is_durable(), false),
+            Err(refusal) => return Err(refusal),
+        };
+        let wanted = source.clone();
+        Room::of(&cx)?.want(move |want| {
+            want.changed = true;
+            want.sources.insert(wanted);
+        });
+        Ok(AddSourceReply {
+            source,
+            path,
+            found: found.files,
+            created: is_first,
+            position,
+            durable,
+            warnings: found.warnings,
+        })
+    }
+}
+
+/// What a source holds, before it is taken in.
+struct Looked {
+    files: u64,
+    warnings: Vec<String>,
+}
+
+/// Looks at what is to be a source: its path without links, and how many files there are.
+fn look(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, Looked), Refusal> {
+    let reach = meant(cx, &added).map_err(|unusable| Refusal::invalid(unusable.to_string()))?;
+    added.path = reach.path().to_string_lossy().into_owned();
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut looked = Looked {
+        files: 0,
+        warnings: reach.notice(home.as_deref()).into_iter().collect(),
+    };
+    for step in reach.walk(&Places::all()) {
+        match step {
+            Step::File(_) => looked.files += 1,
+            Step::Folder(_) => {}
+            Step::Trouble(trouble) if looked.warnings.len() < WARNINGS_MAX => looked
+                .warnings
+                .push(format!("{}: {}", trouble.path, trouble.reason)),
+            Step::Trouble(_) => {}
+        }
+    }
+    Ok((added, looked))
+}
+
+/// What is asked for, with an absolute path.
+fn settings(args: AddSourceArgs, dir: Option<&Path>) -> Result<SourceAdded, Refusal> {
+    if args.path.trim().is_empty() || args.path.len() > PATH_BYTES_MAX || args.path.contains('\0') {
+        return Err(Refusal::invalid(format!(
+            "`path` has 1 to {PATH_BYTES_MAX} bytes and no zero byte"
+        )));
+    }
+    let path = PathBuf::from(&args.path);
+    let path = match (path.is_absolute(), dir) {
+        (true, _) => path,
+        (false, Some(dir)) => dir.join(path),
+        (false, None) => {
+            return Err(Refusal::invalid(format!(
+                "`path` is {path:?}, and this caller has no working directory that it could start from"
+            ))
+            .hint("Give an absolute path."));
+        }
+    };
+    let names = [
+        ("context_id", &args.context_id),
+        ("context_name", &args.context_name),
+        ("category", &args.category),
+    ];
+    for (argument, name) in names {
+        if let Some(name) = name {
+            check_name(argument, name)?;
+        }
+    }
+    for (argument, list) in [
+        ("tags", &args.tags),
+        ("include", &args.include),
+        ("exclude", &args.exclude),
+    ] {
+        if list.len() > LIST_MAX {
+            return Err(Refusal::invalid(format!(
+                "`{argument}` has {} entries; at most {LIST_MAX} are taken",
+                list.len()
+            )));
+        }
+        list.iter().try_for_each(|one| check_name(argument, one))?;
+    }
+    Ok(SourceAdded {
+        path: path.to_string_lossy().into_owned(),
+        context_name: args.context_name.or_else(|| args.context_id.clone()),
+        context_id: args.context_id,
+        category: args.category,
+        tags: args.tags,
+        include: args.include,
+        exclude: args.exclude,
+        watch: args.watch.unwrap_or(true),
+    })
+}
+
+fn check_name(argument: &str, name: &str) -> Result<(), Refusal> {
+    let is_name = !name.trim().is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && !name.chars().any(char::is_control);
+    if is_name {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!(
+        "`{argument}` holds texts of 1 to {NAME_BYTES_MAX} bytes without control characters"
+    )))
+}
+
+/// The id of a source that is named by its id or its path.
+fn named(rows: &dyn Rows, source: &str) -> Result<(String, SourceRow), Refusal> {
+    if let Some(row) = view::source(rows, source)? {
+        return Ok((source.to_owned(), row));
+    }
+    let path = source.trim_end_matches('/');
+    let real = std::fs::canonicalize(path).ok();
+    let is_it = |row: &SourceRow| {
+        row.added.path == path || real.as_deref() == Some(Path::new(&row.added.path))
+    };
+    let mut all = view::sources(rows)?;
+    if let Some(at) = all.iter().position(|(_, row)| is_it(row)) {
+        return Ok(all.swap_remove(at));
+    }
+    let shown: String = source.chars().take(200).collect();
+    let refusal = unknown_source(&shown);
+    if all.is_empty() {
+        return Err(refusal.hint("There is none yet: `add_source` makes a folder one."));
+    }
+    let paths: Vec<String> = all
+        .iter()
+        .take(10)
+        .map(|(id, row)| format!("`{id}` ({})", row.added.path))
+        .collect();
+    Err(refusal.hint(format!("There are {}.", paths.join(", "))))
+}
+
+/// `remove_source`.
+pub struct RemoveSource;
+
+impl Op for RemoveSource {
+    type Args = RemoveSourceArgs;
+    type Reply = RemoveSourceReply;
+    const NAME: &'static str = "remove_source";
+    const TITLE: &'static str = "Remove a source of documents";
+    const SENTENCE: &'static str = "Removes a source: its documents are found no more. The folder and its \
+        files are left as they are.";
+    const ACCESS: Access = Access::Write;
+    const IS_DESTRUCTIVE: bool = true;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RemoveSourceArgs,
+    ) -> Result<RemoveSourceReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let state = State::live(&cx, None).await?;
+        let wanted = args.source;
+        let (source, row, documents) = blocking(move || {
+            let (source, row) = named(&state, &wanted)?;
+            let documents = view::paths(&state, &source)?.len();
+            Ok((source, row, documents as u64))
+        })
+        .await?;
+        let command = command::RemoveSource {
+            source: source.clone(),
+            salt: cx.engine.clock().random(),
+        };
+        let outcome = cx.write(&caller, claim, 0, command).await?;
+        let room = Room::of(&cx)?;
+        room.progress().remove(&source);
+        room.want(|want| want.changed = true);
+        Ok(RemoveSourceReply {
+            source,
+            path: row.added.path,
+            documents,
+            position: outcome.event.position(),
+            durable: outcome.durable,
+        })
+    }
+}
+
+/// `rescan`.
+pub struct Rescan;
+
+impl Op for Rescan {
+    type Args = RescanArgs;
+    type Reply = RescanReply;
+    const NAME: &'static str = "rescan";
+    const TITLE: &'static str = "Look through sources again";
+    const SENTENCE: &'static str = "Looks through a source again, or through all: files that changed are \
+        taken in, those that are gone are forgotten. `list_sources` shows how far it is.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RescanArgs,
+    ) -> Result<RescanReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let state = State::live(&cx, None).await?;
+        let (wanted, position) = (args.source, state.position());
+        let sources: Vec<String> = blocking(move || match wanted {
+            Some(source) => Ok(vec![named(&state, &source)?.0]),
+            None => Ok(view::sources(&state)?
+                .into_iter()
+                .map(|(id, _)| id)
+                .collect()),
+        })
+        .await?;
+        let retry = args.retry.unwrap_or(false);
+        let wanted = sources.clone();
+        Room::of(&cx)?.want(move |want| {
+            if retry {
+                want.retry.extend(wanted.iter().cloned());
+            }
+            want.sources.extend(wanted);
+        });
+        Ok(RescanReply {
+            sources,
+            position,
+            durable: cx.engine.is_durable(),
+        })
+    }
+}
+
+/// `list_sources`.
+pub struct ListSources;
+
+impl Op for ListSources {
+    type Args = ListSourcesArgs;
+    type Reply = ListSourcesReply;
+    const NAME: &'static str = "list_sources";
+    const TITLE: &'static str = "List sources of documents";
+    const SENTENCE: &'static str = "Lists the sources of documents: how far each is taken in, whether it is \
+        watched, and which files failed, with the reason.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListSourcesArgs,
+    ) -> Result<ListSourcesReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        // Before the state: a source that is said to be idle has all its documents counted.
+        let progress = Room::of(&cx)?.progress().clone();
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || {
+            let (chosen, shown) = match &args.source {
+                Some(source) => (vec![named(&state, source)?], usize::MAX),
+                None => (view::sources(&state)?, FAILURES_SHOWN),
+            };
+            let mut sources = Vec::new();
+            for (id, row) in chosen {
+                let progress = progress.get(&id).cloned().unwrap_or_default();
+                sources.push(source(&cx, &state, (id, row), progress, shown)?);
+            }
+            sources.sort_by(|a, b| a.path.cmp(&b.path));
+            Ok(ListSourcesReply {
+                sources,
+                position: state.position(),
+                durable: cx.engine.is_durable(),
+                warnings: Vec::new(),
+            })
+        })
+        .await
+    }
+}
+
+fn source(
+    cx: &Context,
+    state: &State,
+    (id, row): (String, SourceRow),
+    progress: Progress,
+    failures_shown: usize,
+) -> Result<Source, Refusal> {
+    let room = Room::of(cx)?;
+    let catalogue = room.catalogue(state)?;
+    let (mut documents, mut chunks, mut bytes) = (0, 0, 0);
+    for entry in catalogue.all().filter(|entry| entry.row.source == id) {
+        documents += 1;
+        chunks += u64::from(entry.row.taken.chunks);
+        bytes += entry.row.taken.stamp.bytes;
+    }
+    let mut failures = view::failures(state, &id)?;
+    let failed = failures.len() as u64;
+    failures.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
+    let is_busy = matches!(progress.doing, Doing::Scanning | Doing::TakingIn);
+    Ok(Source {
+        path: row.added.path,
+        context_id: row.added.context_id,
+        context_name: row.added.context_name,
+        category: row.added.category,
+        tags: row.added.tags,
+        include: row.added.include,
+        exclude: row.added.exclude,
+        state: state_of(progress.doing),
+        watching: progress.watching,
+        documents,
+        chunks,
+        bytes,
+        found: progress.found,
+        left: is_busy.then_some(progress.left),
+        failed,
+        failures: failures
+            .into_iter()
+            .take(failures_shown)
+            .map(|(path, failure)| FileFailure {
+                path,
+                reason: failure.reason,
+                at: format_time(failure.at),
+            })
+            .collect(),
+        warnings: progress.warnings,
+        scanned_at: progress.scanned_at.map(format_time),
+        added_at: format_time(row.added_at),
+        source: id,
+    })
+}
+
+fn state_of(doing: Doing) -> SourceState {
+    match doing {
+        Doing::Idle => SourceState::Idle,
+        Doing::Scanning => SourceState::Scanning,
+        Doing::TakingIn => SourceState::TakingIn,
+        Doing::Missing => SourceState::Missing,
+    }
+}

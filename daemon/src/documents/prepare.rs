@@ -1,0 +1,174 @@
+//! From a document's text to events: parts of a bounded size, each with its chunks, long ones as blobs.
+
+use std::ops::Range;
+
+use serde_bytes::ByteArray;
+
+use super::command::{Further, TakeDocument};
+use super::event::{DocumentContinued, DocumentTaken, Part, Taken};
+use super::ingest::Chunk;
+use crate::error::Refusal;
+use crate::log::{Body, codec};
+use crate::operation::Context;
+use crate::steps::Text;
+use crate::store::PendingBlob;
+
+/// Bytes of a part's text, about: it is read whole to quote one chunk, so for each result of a search.
+const PART_BYTES: usize = 16 * 1024;
+
+/// A document that was read, before it is put away.
+pub struct Document<'d> {
+    /// Its source.
+    pub source: String,
+    /// All that is known of it; id, chunks, parts and blobs are filled in.
+    pub taken: Taken,
+    /// The document that was moved to this path, if one was.
+    pub moved: Option<String>,
+    /// Its text.
+    pub text: &'d str,
+    /// Where that is cut.
+    pub chunks: &'d [Chunk],
+    /// What could not be read as it should.
+    pub warnings: Vec<String>,
+}
+
+impl Document<'_> {
+    /// The command that records it. Writes long parts to disk: off the event loop.
+    ///
+    /// # Errors
+    /// When a part cannot be put away.
+    pub fn prepare(mut self, cx: &Context) -> Result<TakeDocument, Refusal> {
+        let ranges = parts(self.chunks);
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        self.taken.chunks = number(self.chunks.len());
+        self.taken.parts = number(ranges.len());
+        self.taken.text_bytes = self.text.len() as u64;
+        let mut pending: Vec<PendingBlob> = Vec::new();
+        let mut first = None;
+        let mut further = Vec::new();
+        for chunks in ranges {
+            let before = pending.len();
+            let part = part(cx, self.text, self.chunks, chunks.clone(), &mut pending)?;
+            let blobs = pending.iter().skip(before);
+            let blobs: Vec<ByteArray<32>> =
+                blobs.map(|blob| blob.reference().hash.into()).collect();
+            let salt = cx.engine.clock().random();
+            if first.is_none() {
+                self.taken.blobs = blobs;
+                let body = DocumentTaken {
+                    part,
+                    warnings: std::mem::take(&mut self.warnings),
+                };
+                first = Some(Body::new(codec::encode(&body), salt));
+            } else {
+                further.push(Further {
+                    first_chunk: number(chunks.start),
+                    blobs,
+                    body: Body::new(codec::encode(&DocumentContinued { part }), salt),
+                });
+            }
+        }
+        Ok(TakeDocument {
+            source: self.source,
+            taken: self.taken,
+            moved: self.moved,
+            body: first,
+            further,
+            salt: cx.engine.clock().random(),
+            _pending: pending,
+        })
+    }
+}
+
+/// Which chunks are in each part; one part at least.
+fn parts(chunks: &[Chunk]) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for (number, chunk) in chunks.iter().enumerate() {
+        let start = chunks.get(begin).map_or(0, |first| first.range.start);
+        if number > begin && chunk.range.end.saturating_sub(start) > PART_BYTES {
+            parts.push(begin..number);
+            begin = number;
+        }
+    }
+    parts.push(begin..chunks.len());
+    parts
+}
+
+fn part(
+    cx: &Context,
+    text: &str,
+    all: &[Chunk],
+    numbers: Range<usize>,
+    pending: &mut Vec<PendingBlob>,
+) -> Result<Part, Refusal> {
+    let chunks = all.get(numbers.clone()).unwrap_or_default();
+    let start = match numbers.start {
+        0 => 0,
+        _ => chunks.first().map_or(0, |chunk| chunk.range.start),
+    };
+    // What stands between two parts belongs to the first, so that all parts are the whole text.
+    let own = chunks.last().map_or(text.len(), |chunk| chunk.range.end);
+    let end = match all.get(numbers.end) {
+        Some(next) => own.max(next.range.start),
+        None => text.len(),
+    };
+    let mut headings: Vec<Vec<String>> = Vec::new();
+    let within = |at: usize| u32::try_from(at.saturating_sub(start)).unwrap_or(u32::MAX);
+    let mut rows = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        // Chunks under the same headings follow each other.
+        if headings.last() != Some(&chunk.path) {
+            headings.push(chunk.path.clone());
+        }
+        let of = u32::try_from(headings.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        rows.push((within(chunk.range.start), within(chunk.range.end), of));
+    }
+    let text = text.get(start..end).unwrap_or_default().to_owned();
+    Ok(Part {
+        start: start as u64,
+        text: Text::keep(&cx.blobs, text, pending)?,
+        headings,
+        chunks: rows,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn chunk(number: usize, range: Range<usize>) -> Chunk {
+        Chunk {
+            number,
+            range,
+            path: Vec::new(),
+        }
+    }
+
+    /// Parts hold every chunk once, in order, and none is longer than it may be unless it is one chunk.
+    #[test]
+    fn parts_are_bounded() {
+        assert_eq!(parts(&[]).len(), 1);
+        assert!(parts(&[])[0].is_empty());
+        let chunks: Vec<Chunk> = (0..1000)
+            .map(|n| chunk(n, n * 900..n * 900 + 1000))
+            .collect();
+        let found = parts(&chunks);
+        assert!(found.len() > 5);
+        assert_eq!(found[0].start, 0);
+        assert_eq!(found.last().unwrap().end, 1000);
+        for pair in found.windows(2) {
+            assert_eq!(pair[0].end, pair[1].start);
+        }
+        for part in found {
+            let bytes = chunks[part.end - 1].range.end - chunks[part.start].range.start;
+            assert!(bytes <= PART_BYTES, "{bytes}");
+        }
+        let long = [
+            chunk(0, 0..PART_BYTES * 2),
+            chunk(1, PART_BYTES * 2..PART_BYTES * 2 + 5),
+        ];
+        assert_eq!(parts(&long), [0..1, 1..2]);
+    }
+}

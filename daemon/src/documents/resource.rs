@@ -1,0 +1,130 @@
+//! `lore://document/{id}`: documents by their addresses.
+
+use std::sync::Arc;
+
+use super::catalogue::Entry;
+use super::event::DocumentFact;
+use super::operations::{modified, read};
+use super::room::Room;
+use super::view::{self, DocumentRow};
+use crate::error::{Code, Refusal};
+use crate::log::Stamped;
+use crate::operation::{Caller, Context, blocking};
+use crate::resource::{Entry as Listed, Page, Resource, Touched};
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// Documents that are listed at most: those taken in last.
+const LISTED_MAX: usize = 100;
+/// Documents that are looked at for what somebody types.
+const CANDIDATES_MAX: usize = 20_000;
+
+/// A document's text.
+pub struct Document;
+
+impl Resource for Document {
+    const TEMPLATE: &'static str = "lore://document/{id}";
+    const NAME: &'static str = "document";
+    const TITLE: &'static str = "Document";
+    const SENTENCE: &'static str =
+        "A document's text as it was taken in, whole; searches give the ids.";
+    const MIME: &'static str = "text/plain";
+
+    async fn list(
+        cx: Arc<Context>,
+        _caller: Caller,
+        _cursor: Option<String>,
+    ) -> Result<Page, Refusal> {
+        Ok(Page {
+            entries: newest(cx, LISTED_MAX).await?,
+            next: None,
+        })
+    }
+
+    async fn candidates(cx: Arc<Context>, _caller: Caller) -> Result<Vec<Listed>, Refusal> {
+        newest(cx, CANDIDATES_MAX).await
+    }
+
+    async fn read(cx: Arc<Context>, _caller: Caller, id: String) -> Result<String, Refusal> {
+        let state = State::live(&cx, None).await?;
+        blocking(move || text(&cx, &state, &row(&state, &id)?)).await
+    }
+
+    fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
+        row(rows, id).map(drop)
+    }
+
+    /// Of a source that is removed the documents are not known any more: lists are others then.
+    fn touched(event: &Stamped) -> Result<Touched, Error> {
+        Ok(match DocumentFact::of(event)? {
+            Some(DocumentFact::Taken(taken)) => Touched::one(taken.document, true),
+            Some(DocumentFact::Gone(gone)) => Touched::one(gone.document, true),
+            Some(DocumentFact::Removed) => Touched {
+                list: true,
+                ..Touched::default()
+            },
+            // Further parts come with the event that took the file in.
+            Some(
+                DocumentFact::Added(_)
+                | DocumentFact::Continued(_)
+                | DocumentFact::Touched(_)
+                | DocumentFact::Failed(_)
+                | DocumentFact::FailureGone(_),
+            )
+            | None => Touched::default(),
+        })
+    }
+}
+
+/// Documents, those taken in last first.
+async fn newest(cx: Arc<Context>, most: usize) -> Result<Vec<Listed>, Refusal> {
+    let state = State::live(&cx, None).await?;
+    blocking(move || {
+        let catalogue = Room::of(&cx)?.catalogue(&state)?;
+        let mut newest: Vec<&Arc<Entry>> = catalogue.all().collect();
+        newest.sort_by_key(|entry| std::cmp::Reverse((entry.row.at, entry.row.version())));
+        let newest = newest.into_iter().take(most);
+        Ok(newest.map(|entry| listed(entry)).collect())
+    })
+    .await
+}
+
+fn listed(entry: &Entry) -> Listed {
+    let taken = &entry.row.taken;
+    Listed {
+        id: entry.id.clone(),
+        title: Some(taken.title.clone()),
+        description: Some(format!(
+            "{} in {}, of {}",
+            taken.path,
+            taken.context_name,
+            modified(&entry.row)
+        )),
+        bytes: Some(taken.text_bytes),
+    }
+}
+
+/// The whole text. Parts begin before the end of the one before them, since a sentence is told again:
+/// what was told is left out.
+fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusal> {
+    let mut whole = String::new();
+    for part in &row.parts {
+        let read = read(cx, state, part)?;
+        let told = (whole.len() as u64).saturating_sub(read.part.start);
+        let told = usize::try_from(told).unwrap_or(usize::MAX);
+        whole.push_str(read.text.get(told..).unwrap_or_default());
+    }
+    Ok(whole)
+}
+
+/// The row of an address's varying part.
+fn row(rows: &dyn Rows, id: &str) -> Result<DocumentRow, Refusal> {
+    view::document(rows, id)?.ok_or_else(|| {
+        let shown: String = id.chars().take(80).collect();
+        Refusal::new(
+            Code::NotFound,
+            format!("there is no document `{shown}`, or not any more"),
+        )
+        .hint("`search_documents` and `explore_document_structure` give ids.")
+    })
+}

@@ -1,0 +1,27 @@
+//! Sources: folders and files on this machine, whose documents follow what is in them.
+//!
+//! A [`Reach`] says what of the file system a source means, a [`walk`] goes through it, a [`Scan`]
+//! compares what was found with what is known, [`take`] makes a document of a file, and [`Watched`]
+//! says where somebody changed something. What an event of the file system says is only a hint where
+//! to look: which files are meant is for the walk alone to say.
+
+mod failure;
+mod filesystems;
+mod places;
+mod reach;
+mod read;
+pub mod run;
+mod scan;
+mod stamp;
+mod take;
+mod walk;
+mod watched;
+
+pub use places::Places;
+pub use reach::{FILES_MAX, Reach, Unusable};
+pub use read::{Content, Unread, read};
+pub use scan::{Job, Known, Lost, Moved, Plan, Scan, What};
+pub use stamp::Stamp;
+pub use take::{Given, Taken, take};
+pub use walk::{Found, Step, Trouble, Walk};
+pub use watched::Watched;

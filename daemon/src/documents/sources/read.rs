@@ -1,0 +1,157 @@
+//! The bytes of a file within a source: read without following links, without ever blocking, and whole
+//! as they were at one moment.
+
+use std::fs::{File, Metadata};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+use super::failure::why;
+use super::stamp::Stamp;
+use crate::clock::Clock;
+use crate::documents::ingest::passed_over;
+use crate::log::Hash;
+
+/// How often a file is read that changes meanwhile.
+const TRIES: u32 = 3;
+/// So many bytes tell whether a file without a telling name is text.
+const HEAD: u64 = 8192;
+
+/// A file as it was at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// All of it.
+    pub bytes: Vec<u8>,
+    /// To see whether it changed without reading it.
+    pub stamp: Stamp,
+    /// Of its bytes.
+    pub hash: Hash,
+}
+
+/// Why there is no content. Where it is a reason, the sentence begins with the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// There is no such file any more.
+    Gone,
+    /// It is binary, and its name does not promise a document: what it is.
+    Skipped(&'static str),
+    /// It is written to all the time; the watch tells when that ends.
+    Unsettled,
+    /// The system would not let it be read: why. That may end without the file being changed.
+    Barred(String),
+    /// It cannot be taken in as it is: why.
+    Failed(String),
+}
+
+/// Reads a file below a folder. `bytes_max`: the longest that is read.
+///
+/// # Errors
+/// [`Unread`] says why there is nothing.
+pub fn read(base: &Path, path: &str, bytes_max: u64, clock: &Clock) -> Result<Content, Unread> {
+    let mut file = open(base, path)?;
+    let head = part(&mut file, HEAD)?;
+    if let Some(what) = passed_over(&head, path) {
+        return Err(Unread::Skipped(what));
+    }
+    drop(head);
+    for _ in 0..TRIES {
+        let now = clock.now();
+        let before = metadata(&file)?;
+        if before.len() > bytes_max {
+            return Err(too_long(before.len(), bytes_max));
+        }
+        let bytes = part(&mut file, bytes_max.saturating_add(1))?;
+        let length = bytes.len() as u64;
+        if length > bytes_max {
+            return Err(too_long(length, bytes_max));
+        }
+        let after = metadata(&file)?;
+        if is_same(&before, &after) && length == after.len() {
+            return Ok(Content {
+                stamp: Stamp::of(&after).read_at(now),
+                hash: Hash::of(&bytes),
+                bytes,
+            });
+        }
+    }
+    Err(Unread::Unsettled)
+}
+
+/// The beginning of a file, at most so many bytes of it.
+fn part(file: &mut File, bytes_max: u64) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    let read = file
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| file.take(bytes_max).read_to_end(&mut bytes));
+    read.map_err(|error| Unread::Barred(format!("cannot be read: {}", why(&error))))?;
+    Ok(bytes)
+}
+
+fn metadata(file: &File) -> Result<Metadata, Unread> {
+    let found = file.metadata();
+    found.map_err(|error| Unread::Barred(format!("cannot be read: {}", why(&error))))
+}
+
+/// Also by the time of the last change, which nobody can set back.
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    let changed = |of: &Metadata| (of.ctime(), of.ctime_nsec());
+    Stamp::of(one) == Stamp::of(other) && changed(one) == changed(other)
+}
+
+fn too_long(bytes: u64, bytes_max: u64) -> Unread {
+    Unread::Failed(format!(
+        "has {bytes} bytes; at most {bytes_max} are read, so split it"
+    ))
+}
+
+/// Opens a regular file, folder by folder, so that no link leads out of the source. What it is, is asked
+/// before it is opened, since opening alone can set off things in a device, and again afterwards, since
+/// it may be another one by then.
+fn open(base: &Path, path: &str) -> Result<File, Unread> {
+    let directory = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder: OwnedFd = openat(CWD, base, directory, Mode::empty()).map_err(failed)?;
+    let mut rest = path;
+    while let Some((name, below)) = rest.split_once('/') {
+        folder = openat(&folder, name, directory, Mode::empty()).map_err(failed)?;
+        rest = below;
+    }
+    let before = statat(folder.as_fd(), rest, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+    regular(FileType::from_raw_mode(before.st_mode))?;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(openat(&folder, rest, flags, Mode::empty()).map_err(failed)?);
+    regular(FileType::from_raw_mode(metadata(&file)?.mode()))?;
+    Ok(file)
+}
+
+fn regular(kind: FileType) -> Result<(), Unread> {
+    let what = match kind {
+        FileType::RegularFile => return Ok(()),
+        FileType::Symlink => "a symbolic link",
+        FileType::Directory => "a folder",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        FileType::Unknown => "of an unknown type",
+    };
+    Err(Unread::Barred(format!(
+        "is {what}; only a regular file is read"
+    )))
+}
+
+fn failed(errno: Errno) -> Unread {
+    match errno {
+        Errno::NOENT => Unread::Gone,
+        Errno::LOOP | Errno::NOTDIR => {
+            Unread::Barred("is behind a symbolic link, which is not followed".to_owned())
+        }
+        _ => Unread::Barred(format!("cannot be read: {}", why(&errno.into()))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

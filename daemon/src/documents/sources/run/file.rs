@@ -1,0 +1,211 @@
+//! One file: read, compared with what the log has of it, and made a command when that is something else.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::survey::Task;
+use crate::documents::command::{Note, TakeDocument};
+use crate::documents::event::{self, DocumentGone, DocumentTouched, FailureGone, FileFailed};
+use crate::documents::prepare::Document;
+use crate::documents::room::Room;
+use crate::documents::sources::{Content, Given, Stamp, Unread, read, take};
+use crate::documents::view::{self, DocumentRow, FailureRow, SourceRow};
+use crate::error::Refusal;
+use crate::operation::Context;
+use crate::state::State;
+
+/// A file of a source.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The source.
+    pub source: String,
+    /// The source's settings.
+    pub row: Arc<SourceRow>,
+    /// The folder that its path begins at.
+    pub base: PathBuf,
+    /// What is to be looked at.
+    pub task: Task,
+}
+
+/// What a look at a file found.
+#[derive(Debug)]
+pub struct Looked {
+    /// Its content, or why there is none.
+    pub read: Result<Content, Unread>,
+    /// The document that the log has at this path.
+    pub document: Option<(String, DocumentRow)>,
+    /// The failure that the log has at this path.
+    pub failure: Option<FailureRow>,
+}
+
+/// What there is to record of a file.
+pub enum Outcome {
+    /// Nothing: the log has it all.
+    Nothing,
+    /// A document.
+    Take(Box<TakeDocument>),
+    /// Something about it.
+    Notes(Vec<Note>),
+    /// The same, and it is binary.
+    Skipped(Vec<Note>),
+    /// It is written to all the time: later.
+    Later,
+}
+
+impl File {
+    /// Reads it, and what the log has of it.
+    ///
+    /// # Errors
+    /// What is known cannot be read.
+    pub fn look(&self, cx: &Context, state: State) -> Result<Looked, Refusal> {
+        let bytes_max = Room::of(cx)?.settings.reading.file_bytes as u64;
+        let (source, path) = (&self.source, &self.task.path);
+        let document = match view::document_at(&state, source, path)? {
+            Some(id) => view::document(&state, &id)?.map(|row| (id, row)),
+            None => None,
+        };
+        let failure = view::failure(&state, source, path)?;
+        drop(state); // Reading may take long.
+        Ok(Looked {
+            read: read(&self.base, path, bytes_max, cx.engine.clock()),
+            document,
+            failure,
+        })
+    }
+
+    /// What there is to record. `moved`: the document whose file this was under another name.
+    ///
+    /// # Errors
+    /// A part of a long text cannot be put away.
+    pub fn decide(
+        &self,
+        cx: &Context,
+        looked: Looked,
+        moved: Option<String>,
+    ) -> Result<Outcome, Refusal> {
+        let content = match looked.read {
+            Ok(content) => content,
+            Err(unread) => return Ok(self.untaken(unread, looked.document, looked.failure)),
+        };
+        if let Some((id, row)) = &looked.document
+            && *row.taken.hash == content.hash.0
+            && row.version().0 >= self.row.told
+        {
+            return Ok(self.unchanged(id, row, &content, looked.failure.is_some()));
+        }
+        let settings = &Room::of(cx)?.settings;
+        let added = &self.row.added;
+        let given = Given {
+            context_id: added.context_id.clone(),
+            context_name: added.context_name.clone(),
+            category: added.category.clone(),
+            tags: added.tags.clone(),
+        };
+        let taken = match take(
+            content,
+            &self.base,
+            &self.task.path,
+            &given,
+            &settings.sizes,
+            &settings.reading,
+        ) {
+            Ok(taken) => taken,
+            Err(unread) => return Ok(self.untaken(unread, looked.document, looked.failure)),
+        };
+        let custom = taken.custom_metadata;
+        let document = Document {
+            source: self.source.clone(),
+            taken: event::Taken {
+                path: taken.path,
+                stamp: taken.stamp,
+                hash: taken.hash.0.into(),
+                file_type: taken.file_type,
+                title: taken.title,
+                context_id: taken.context_id,
+                context_name: taken.context_name,
+                category: taken.category,
+                tags: taken.tags,
+                custom: (!custom.is_empty()).then(|| serde_json::Value::Object(custom).to_string()),
+                ..event::Taken::default()
+            },
+            moved,
+            text: &taken.text,
+            chunks: &taken.chunks,
+            warnings: taken.warnings.iter().map(ToString::to_string).collect(),
+        };
+        Ok(Outcome::Take(Box::new(document.prepare(cx)?)))
+    }
+
+    /// It cannot be taken in as it is.
+    pub fn failed(&self, reason: String) -> Outcome {
+        Outcome::Notes(vec![Note::Failed(FileFailed {
+            path: self.task.path.clone(),
+            reason,
+            stamp: self.task.stamp,
+        })])
+    }
+
+    /// The document has these bytes.
+    fn unchanged(
+        &self,
+        id: &str,
+        row: &DocumentRow,
+        content: &Content,
+        has_failed: bool,
+    ) -> Outcome {
+        let mut notes = Vec::new();
+        if row.taken.stamp != content.stamp {
+            notes.push(Note::Touched(DocumentTouched {
+                document: id.to_owned(),
+                stamp: content.stamp,
+            }));
+        }
+        if has_failed {
+            notes.push(self.failure_gone());
+        }
+        noted(notes)
+    }
+
+    /// Why no document comes of it. What it was before stays only if it may be that still.
+    fn untaken(
+        &self,
+        unread: Unread,
+        document: Option<(String, DocumentRow)>,
+        failure: Option<FailureRow>,
+    ) -> Outcome {
+        let (reason, stamp) = match unread {
+            // That is for the next look to find.
+            Unread::Gone => return Outcome::Nothing,
+            Unread::Unsettled => return Outcome::Later,
+            Unread::Skipped(_) => {
+                let gone = document.map(|(document, _)| Note::Gone(DocumentGone { document }));
+                let forgotten = failure.map(|_| self.failure_gone());
+                return Outcome::Skipped(gone.into_iter().chain(forgotten).collect());
+            }
+            // It is tried each time: nothing about the file tells when it may be read.
+            Unread::Barred(reason) => (reason, Stamp::default()),
+            Unread::Failed(reason) => (reason, self.task.stamp),
+        };
+        if failure.is_some_and(|known| known.reason == reason && known.stamp == stamp) {
+            return Outcome::Nothing;
+        }
+        noted(vec![Note::Failed(FileFailed {
+            path: self.task.path.clone(),
+            reason,
+            stamp,
+        })])
+    }
+
+    fn failure_gone(&self) -> Note {
+        Note::FailureGone(FailureGone {
+            path: self.task.path.clone(),
+        })
+    }
+}
+
+fn noted(notes: Vec<Note>) -> Outcome {
+    match notes.is_empty() {
+        true => Outcome::Nothing,
+        false => Outcome::Notes(notes),
+    }
+}

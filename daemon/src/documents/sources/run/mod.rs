@@ -1,0 +1,442 @@
+//! The documents of sources follow the files: looked through at the start and when somebody asks, watched
+//! in between, one file after the other.
+//!
+//! What a file is told to be here is only a hint: each is read and compared with what the log has of it
+//! when its turn comes. So a crash at any moment repeats nothing that was recorded, and what was not is
+//! found by the next look.
+
+mod file;
+mod source;
+mod survey;
+mod writes;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::time::Instant;
+
+use super::Places;
+use crate::documents::command::Note;
+use crate::documents::event::{DocumentGone, FailureGone};
+use crate::documents::room::{Doing, Progress, Room, Wanted};
+use crate::documents::view;
+use crate::error::{Code, Refusal};
+use crate::log::Hash;
+use crate::operation::{Context, blocking};
+use crate::state::State;
+use crate::watching::Watch;
+use file::{File, Outcome};
+use source::{Source, Told, open};
+use survey::{Survey, Task, Work};
+use writes::Writes;
+
+/// Files of one source that are looked at before it is the next one's turn.
+const FILES_A_TURN: usize = 32;
+/// Parts that could not be looked at and are named.
+const TROUBLES_TOLD_MAX: usize = 20;
+/// After a failure it begins anew in so long.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Follows all sources until it is dropped.
+pub async fn run(cx: Arc<Context>) {
+    loop {
+        let failed = match Intake::new(&cx).await {
+            Ok(mut intake) => intake.follow().await,
+            Err(refusal) => refusal,
+        };
+        tracing::warn!(%failed, "documents are not taken in");
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// All sources, and what is on its way from them to the log.
+struct Intake {
+    cx: Arc<Context>,
+    sources: BTreeMap<String, Source>,
+    /// Whose turn it was last.
+    last: String,
+    sender: UnboundedSender<Told>,
+    changes: UnboundedReceiver<Told>,
+    writes: Writes,
+}
+
+impl Intake {
+    async fn new(cx: &Arc<Context>) -> Result<Self, Refusal> {
+        let (sender, changes) = mpsc::unbounded_channel();
+        let mut intake = Self {
+            cx: Arc::clone(cx),
+            sources: BTreeMap::new(),
+            last: String::new(),
+            sender,
+            changes,
+            writes: Writes::new(cx),
+        };
+        intake.know().await?;
+        Ok(intake)
+    }
+
+    /// Follows as long as nothing fails; why it failed.
+    async fn follow(&mut self) -> Refusal {
+        let cx = Arc::clone(&self.cx);
+        let room = match Room::of(&cx) {
+            Ok(room) => room,
+            Err(refusal) => return refusal,
+        };
+        loop {
+            let now = Instant::now();
+            let next = self.next(now);
+            let due = self.sources.values().filter_map(Source::due).min();
+            let rest = async {
+                match (&next, due) {
+                    (Some(_), _) => {}
+                    (None, Some(due)) => tokio::time::sleep_until(due).await,
+                    (None, None) => std::future::pending().await,
+                }
+            };
+            let done = tokio::select! {
+                biased;
+                wanted = room.wanted() => self.want(wanted).await,
+                Some((id, change)) = self.changes.recv() => {
+                    self.hear(&id, change);
+                    Ok(())
+                }
+                () = rest => match next {
+                    Some(id) => self.turn(&id).await,
+                    None => self.look_for_missing().await,
+                },
+            };
+            if let Err(refusal) = done {
+                return refusal;
+            }
+        }
+    }
+
+    /// Whose turn it is: the next source that has something to do.
+    fn next(&self, now: Instant) -> Option<String> {
+        let busy = |(_, source): &(&String, &Source)| source.is_busy(now);
+        let after = self.sources.range(self.last.clone()..);
+        let mut after = after.filter(|(id, _)| **id != self.last).filter(busy);
+        let first = after.next().or_else(|| self.sources.iter().find(busy));
+        first.map(|(id, _)| id.clone())
+    }
+
+    fn hear(&mut self, id: &str, change: crate::watching::Change<String>) {
+        if let Some(source) = self.sources.get_mut(id) {
+            source.hear(change);
+        }
+    }
+
+    async fn want(&mut self, wanted: Wanted) -> Result<(), Refusal> {
+        if wanted.changed {
+            self.know().await?;
+        }
+        for id in wanted.sources {
+            if let Some(source) = self.sources.get_mut(&id) {
+                source.now = Places::all();
+                source.retry |= wanted.retry.contains(&id);
+                // Binary files are looked at again, too.
+                source.skipped.clear();
+                self.show(&id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up which sources there are and what they mean.
+    async fn know(&mut self) -> Result<(), Refusal> {
+        let state = State::live(&self.cx, None).await?;
+        let rows = blocking(move || Ok(view::sources(&state)?)).await?;
+        let mut before = std::mem::take(&mut self.sources);
+        for (id, row) in rows {
+            let same = before.remove(&id).filter(|it| *it.row == row);
+            self.sources
+                .insert(id, same.unwrap_or_else(|| Source::new(row)));
+        }
+        // Those that are none any more, or have other settings by now.
+        let watches = before.into_values().filter_map(|mut it| it.take_watch());
+        end(watches.collect());
+        let ids: Vec<String> = self.sources.keys().cloned().collect();
+        for id in &ids {
+            self.show(id);
+        }
+        let room = Room::of(&self.cx)?;
+        room.progress().retain(|id, _| ids.contains(id));
+        Ok(())
+    }
+
+    /// A source does the next of what it has to do: looks through places, or takes in some files.
+    async fn turn(&mut self, id: &str) -> Result<(), Refusal> {
+        self.last = id.to_owned();
+        let places = self.sources.get_mut(id).and_then(Source::take_places);
+        match places {
+            Some((places, waits)) => self.survey(id, places, waits).await?,
+            None => self.files(id).await?,
+        }
+        self.show(id);
+        Ok(())
+    }
+
+    /// Looks through places of a source.
+    async fn survey(&mut self, id: &str, places: Places, waits: bool) -> Result<(), Refusal> {
+        // What is under way is to be known.
+        self.writes.settle().await?;
+        if !self.open(id).await? {
+            return Ok(());
+        }
+        let Some(source) = self.sources.get_mut(id) else {
+            return Ok(());
+        };
+        let Some(reach) = source.reach.clone() else {
+            return Ok(());
+        };
+        let (row, is_whole) = (Arc::clone(&source.row), places.is_all());
+        let retry = is_whole && std::mem::take(&mut source.retry);
+        let skipped = std::mem::take(&mut source.skipped);
+        let others_wait = source.is_waiting();
+        let state = State::live(&self.cx, None).await?;
+        let of = id.to_owned();
+        let (work, skipped) = blocking(move || {
+            let survey = Survey {
+                source: &of,
+                row: &row,
+                reach: &reach,
+                skipped: &skipped,
+                retry,
+                put_off: waits,
+                others_wait,
+            };
+            let work = survey.of(state, places)?;
+            Ok((work, skipped))
+        })
+        .await?;
+        let Some(source) = self.sources.get_mut(id) else {
+            return Ok(());
+        };
+        source.skipped = skipped;
+        if work.is_put_off {
+            source.put_off(work.places.clone());
+        }
+        if is_whole {
+            let troubles = work.troubles.iter().take(TROUBLES_TOLD_MAX);
+            let troubles = troubles.map(|it| format!("{}: {}", it.path, it.reason));
+            let room = Room::of(&self.cx)?;
+            let mut all = room.progress();
+            let progress = all.entry(id.to_owned()).or_default();
+            progress.found = Some(work.found);
+            progress.warnings = troubles.collect();
+        }
+        source.works.push(work);
+        Ok(())
+    }
+
+    /// Finds out what a source means, and watches it; whether it is there.
+    async fn open(&mut self, id: &str) -> Result<bool, Refusal> {
+        let Some(source) = self.sources.get(id) else {
+            return Ok(false);
+        };
+        let (of, row, cx) = (id.to_owned(), Arc::clone(&source.row), Arc::clone(&self.cx));
+        let (is_watched, sender) = (source.is_watched(), self.sender.clone());
+        let was_there = source.reach.is_some();
+        let opened = blocking(move || Ok(open(&cx, &of, &row, is_watched, &sender))).await?;
+        let Some(source) = self.sources.get_mut(id) else {
+            return Ok(false);
+        };
+        end(source.opened(opened).into_iter().collect());
+        let is_there = source.reach.is_some();
+        if !is_there {
+            source.works.clear();
+            if was_there {
+                tracing::warn!(
+                    source = id,
+                    "{}",
+                    source.trouble.as_deref().unwrap_or_default()
+                );
+            }
+            self.file_gone(id).await?;
+        }
+        Ok(is_there)
+    }
+
+    /// A source that is one file and is not there, while its folder is, has lost its document.
+    async fn file_gone(&mut self, id: &str) -> Result<(), Refusal> {
+        let Some(source) = self.sources.get(id) else {
+            return Ok(());
+        };
+        let (of, row) = (id.to_owned(), Arc::clone(&source.row));
+        let state = State::live(&self.cx, None).await?;
+        let gone = blocking(move || {
+            let path = Path::new(&row.added.path);
+            let name = path.file_name().and_then(|name| name.to_str());
+            let is_gone = !path.exists() && path.parent().is_some_and(Path::is_dir);
+            let mut known = view::paths(&state, &of)?;
+            let is_file = known.len() == 1 && known.first().map(|(path, _)| &**path) == name;
+            Ok(known.pop().filter(|_| is_gone && is_file))
+        })
+        .await?;
+        let gone = gone.map(|(_, document)| Note::Gone(DocumentGone { document }));
+        self.writes.note(id, gone.into_iter().collect()).await
+    }
+
+    /// Looks at the next files of a source.
+    async fn files(&mut self, id: &str) -> Result<(), Refusal> {
+        for _ in 0..FILES_A_TURN {
+            let Some(source) = self.sources.get_mut(id) else {
+                return Ok(());
+            };
+            let Some(work) = source.works.last_mut() else {
+                return Ok(());
+            };
+            let Some(task) = work.tasks.pop_front() else {
+                return self.finish(id).await;
+            };
+            self.file(id, task).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks at one file, and records what came of it.
+    async fn file(&mut self, id: &str, task: Task) -> Result<(), Refusal> {
+        let Some(source) = self.sources.get_mut(id) else {
+            return Ok(());
+        };
+        let Some(reach) = source.reach.clone() else {
+            return Ok(());
+        };
+        let (path, stamp) = (task.path.clone(), task.stamp);
+        let mut moved = task.moved.clone();
+        let file = Arc::new(File {
+            source: id.to_owned(),
+            row: Arc::clone(&source.row),
+            base: reach.base().to_path_buf(),
+            task,
+        });
+        let (of, cx) = (Arc::clone(&file), Arc::clone(&self.cx));
+        let state = State::live(&cx, None).await?;
+        let looked = blocking(move || of.look(&cx, state)).await?;
+        if let (Ok(content), None, None) = (&looked.read, &moved, &looked.document) {
+            moved = source.claim(content.hash, reach.base());
+        }
+        let (of, cx) = (Arc::clone(&file), Arc::clone(&self.cx));
+        let outcome = match blocking(move || of.decide(&cx, looked, moved)).await {
+            // A fault of ours with this file must not keep the others waiting.
+            Err(refusal) if refusal.code == Code::Internal => {
+                tracing::error!(path = file.task.path, %refusal, "a file was not taken in");
+                file.failed(refusal.message)
+            }
+            other => other?,
+        };
+        match outcome {
+            Outcome::Nothing => Ok(()),
+            Outcome::Take(command) => self.writes.take(*command).await,
+            Outcome::Notes(notes) => self.writes.note(id, notes).await,
+            Outcome::Skipped(notes) => {
+                source.skipped.insert(path, stamp);
+                self.writes.note(id, notes).await
+            }
+            Outcome::Later => {
+                source.unsettled(path);
+                Ok(())
+            }
+        }
+    }
+
+    /// All files of a work were looked at: what none of them claimed is gone.
+    async fn finish(&mut self, id: &str) -> Result<(), Refusal> {
+        self.writes.settle().await?;
+        let Some(source) = self.sources.get_mut(id) else {
+            return Ok(());
+        };
+        let Some(work) = source.works.pop() else {
+            return Ok(());
+        };
+        for path in &work.forgotten {
+            source.skipped.remove(path);
+        }
+        if work.places.is_all() && !work.is_put_off {
+            let room = Room::of(&self.cx)?;
+            let mut all = room.progress();
+            let progress = all.entry(id.to_owned()).or_default();
+            progress.scanned_at = Some(self.cx.engine.clock().now());
+        }
+        let state = State::live(&self.cx, None).await?;
+        let of = id.to_owned();
+        let notes = blocking(move || gone(&state, &of, work)).await?;
+        self.writes.note(id, notes).await
+    }
+
+    /// Nothing else is to be done: perhaps a source is back.
+    async fn look_for_missing(&mut self) -> Result<(), Refusal> {
+        let now = Instant::now();
+        let missing = self.sources.iter().filter(|(_, it)| it.is_poll_due(now));
+        let missing: Vec<String> = missing.map(|(id, _)| id.clone()).collect();
+        for id in missing {
+            if self.open(&id).await?
+                && let Some(source) = self.sources.get_mut(&id)
+            {
+                source.now = Places::all();
+            }
+            self.show(&id);
+        }
+        Ok(())
+    }
+
+    /// Tells what is being done with a source.
+    fn show(&self, id: &str) {
+        let (Some(source), Ok(room)) = (self.sources.get(id), Room::of(&self.cx)) else {
+            return;
+        };
+        let is_wanted = room.is_wanted(id);
+        let mut all = room.progress();
+        let progress: &mut Progress = all.entry(id.to_owned()).or_default();
+        progress.doing = match source.doing() {
+            Doing::Idle if is_wanted => Doing::Scanning,
+            doing => doing,
+        };
+        progress.left = source.left();
+        progress.watching = source.watching();
+        if progress.doing == Doing::Missing {
+            progress.warnings = source.trouble.iter().cloned().collect();
+        }
+    }
+}
+
+impl Source {
+    /// The document whose file had these bytes and is gone, by what is being done.
+    fn claim(&mut self, hash: Hash, base: &Path) -> Option<String> {
+        // Another may have its name by now, or it is there and only left out.
+        let is_gone = |path: &str| base.join(path).symlink_metadata().is_err();
+        let mut lost = self.works.iter_mut().rev().map(|work| &mut work.lost);
+        let (_, document) = lost.find_map(|lost| lost.claim(hash, is_gone))?;
+        Some(document.id)
+    }
+}
+
+/// What is gone after a work, unless something has happened to it since.
+fn gone(state: &State, source: &str, work: Work) -> Result<Vec<Note>, Refusal> {
+    let mut notes = Vec::new();
+    for (path, lost) in work.lost.rest() {
+        let row = view::document(state, &lost.id)?;
+        if row.is_some_and(|row| row.taken.path == path && row.taken.stamp == lost.stamp) {
+            notes.push(Note::Gone(DocumentGone { document: lost.id }));
+            if view::failure(state, source, &path)?.is_some() {
+                notes.push(Note::FailureGone(FailureGone { path }));
+            }
+        }
+    }
+    for path in work.forgotten {
+        if view::failure(state, source, &path)?.is_some() {
+            notes.push(Note::FailureGone(FailureGone { path }));
+        }
+    }
+    Ok(notes)
+}
+
+/// Ends watches on a thread that may wait for theirs.
+fn end(watches: Vec<Watch>) {
+    if !watches.is_empty() {
+        tokio::task::spawn_blocking(move || drop(watches));
+    }
+}

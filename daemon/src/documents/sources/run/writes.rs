@@ -1,0 +1,107 @@
+//! What is on its way to the log: some commands at a time, so that they are committed together, and not
+//! more than memory has room for.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::documents::command::{Note, NoteFile, TakeDocument};
+use crate::engine::{Command, Write};
+use crate::error::{Code, Refusal};
+use crate::log::Actor;
+use crate::operation::Context;
+
+/// Commands under way.
+const WRITES_MAX: usize = 16;
+/// Bytes of one in memory, at most: longer texts are on disk already.
+const COMMAND_BYTES_MAX: u64 = 256 << 10;
+/// Bytes of all, about.
+const BYTES_MAX: u64 = 2 << 20;
+
+/// Commands that were queued and are not answered yet.
+pub struct Writes {
+    cx: Arc<Context>,
+    under_way: JoinSet<(u64, Result<(), Refusal>)>,
+    bytes: u64,
+}
+
+impl Writes {
+    /// None yet.
+    pub fn new(cx: &Arc<Context>) -> Self {
+        Self {
+            cx: Arc::clone(cx),
+            under_way: JoinSet::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Records a document.
+    ///
+    /// # Errors
+    /// An earlier command could not be written.
+    pub async fn take(&mut self, command: TakeDocument) -> Result<(), Refusal> {
+        let bytes = command.taken.text_bytes.min(COMMAND_BYTES_MAX);
+        self.queue(command, bytes).await
+    }
+
+    /// Records something about files.
+    ///
+    /// # Errors
+    /// An earlier command could not be written.
+    pub async fn note(&mut self, source: &str, notes: Vec<Note>) -> Result<(), Refusal> {
+        for note in notes {
+            let command = NoteFile {
+                source: source.to_owned(),
+                note,
+                salt: self.cx.engine.clock().random(),
+            };
+            self.queue(command, 0).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all are answered.
+    ///
+    /// # Errors
+    /// One could not be written.
+    pub async fn settle(&mut self) -> Result<(), Refusal> {
+        while !self.under_way.is_empty() {
+            self.one().await?;
+        }
+        Ok(())
+    }
+
+    async fn queue(&mut self, command: impl Command + 'static, bytes: u64) -> Result<(), Refusal> {
+        while !self.under_way.is_empty()
+            && (self.under_way.len() >= WRITES_MAX || self.bytes + bytes > BYTES_MAX)
+        {
+            self.one().await?;
+        }
+        self.bytes += bytes;
+        let cx = Arc::clone(&self.cx);
+        let write = Write {
+            command: Box::new(command),
+            actor: Arc::new(Actor::daemon()),
+            key: None,
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+        };
+        self.under_way.spawn(async move {
+            let written = cx.engine.write(write).await;
+            (bytes, written.map(drop))
+        });
+        Ok(())
+    }
+
+    /// Waits for one answer.
+    async fn one(&mut self) -> Result<(), Refusal> {
+        let Some(Ok((bytes, written))) = self.under_way.join_next().await else {
+            return Ok(());
+        };
+        self.bytes -= bytes;
+        match written {
+            // The source or the document went meanwhile: then there is nothing to record.
+            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Conflict) => Ok(()),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Goes through the files of a source, one at a time and in the order of their names.
+//!
+//! `.gitignore`, `.ignore`, `.loreignore` and git's own lists say what is left out, as do hidden names;
+//! a `.loreignore` can bring something back with `!`. Links are not followed: what they lead to is
+//! walked where it is, or is somebody else's.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, Error, WalkBuilder};
+
+use super::failure::why;
+use super::filesystems::of_the_system;
+use super::places::Places;
+use super::reach::{FILES_MAX, Reach};
+use super::stamp::Stamp;
+
+/// One step of a walk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A folder that is looked into; the empty path is the source's own.
+    Folder(String),
+    /// A file that is meant.
+    File(Found),
+    /// Something that could not be looked at.
+    Trouble(Trouble),
+}
+
+/// A file that is meant, whatever is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path below the source's folder.
+    pub path: String,
+    /// Its size, time and place.
+    pub stamp: Stamp,
+}
+
+/// Something that could not be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// Where, as a path below the source's folder.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// Whether it is unknown what is there, and below it.
+    pub is_unread: bool,
+}
+
+/// A walk that is under way.
+pub struct Walk {
+    base: PathBuf,
+    places: Arc<Places>,
+    inner: ignore::Walk,
+    /// What was left out on the way and is to be told.
+    aside: Arc<Mutex<Vec<Trouble>>>,
+    told: Vec<Trouble>,
+    files: usize,
+}
+
+impl Walk {
+    pub(super) fn new(reach: &Reach, places: &Places) -> Self {
+        let (places, aside) = (Arc::new(places.clone()), Arc::new(Mutex::default()));
+        let filter = Filter {
+            device: std::fs::metadata(&reach.base).map_or(0, |base| base.dev()),
+            reach: reach.clone(),
+            places: Arc::clone(&places),
+            aside: Arc::clone(&aside),
+        };
+        // Ignore files above the source are about it only within one repository.
+        let in_repository = reach.base.ancestors().any(|it| it.join(".git").exists());
+        let mut builder = WalkBuilder::new(reach.path());
+        builder
+            .follow_links(false)
+            .parents(in_repository)
+            .require_git(in_repository)
+            .add_custom_ignore_filename(".loreignore");
+        builder
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .filter_entry(move |entry| filter.passes(entry));
+        Self {
+            base: reach.base.clone(),
+            places,
+            inner: builder.build(),
+            aside,
+            told: Vec::new(),
+            files: 0,
+        }
+    }
+
+    fn step(&mut self, entry: &DirEntry) -> Option<Step> {
+        let relative = entry.path().strip_prefix(&self.base).ok()?;
+        let Some(path) = relative.to_str() else {
+            return Some(Step::Trouble(unnamed(relative)));
+        };
+        // A broken line of an ignore file; the others count.
+        if let Some(error) = entry.error() {
+            self.told.push(self.trouble(error, false));
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            return Some(Step::Folder(path.to_owned()));
+        }
+        if !kind.is_file() || !self.places.hold(path) {
+            return None;
+        }
+        self.files += 1;
+        let path = path.to_owned();
+        match entry.metadata() {
+            Ok(found) if found.is_file() => Some(Step::File(Found {
+                path,
+                stamp: Stamp::of(&found),
+            })),
+            Ok(_) => None,
+            Err(error) => match innermost(&error) {
+                // It went since the folder was read.
+                Some(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Some(_) | None => Some(Step::Trouble(self.trouble(&error, true))),
+            },
+        }
+    }
+
+    /// What an error is about; the whole source, where it does not say.
+    fn trouble(&self, error: &Error, is_unread: bool) -> Trouble {
+        let path = path_of(error).and_then(|path| path.strip_prefix(&self.base).ok());
+        Trouble {
+            path: path.and_then(Path::to_str).unwrap_or_default().to_owned(),
+            reason: innermost(error).map_or_else(|| error.to_string(), why),
+            is_unread,
+        }
+    }
+
+    /// Whether something at a path matters to who asked for these places.
+    fn matters(&self, trouble: &Trouble) -> bool {
+        self.places.hold(&trouble.path) || self.places.are_below(&trouble.path)
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        loop {
+            if let Some(trouble) = self.told.pop() {
+                return Some(Step::Trouble(trouble));
+            }
+            if self.files > FILES_MAX {
+                return None;
+            }
+            let next = self.inner.next();
+            let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+            self.told.append(&mut aside);
+            drop(aside);
+            let step = match next {
+                None if self.told.is_empty() => return None,
+                None => continue,
+                Some(Ok(entry)) => self.step(&entry),
+                Some(Err(error)) if is_gone(&error) => None,
+                Some(Err(error)) => {
+                    let trouble = self.trouble(&error, true);
+                    let matters = self.matters(&trouble) && !is_hidden(&trouble.path);
+                    matters.then_some(Step::Trouble(trouble))
+                }
+            };
+            if self.files > FILES_MAX {
+                return Some(Step::Trouble(too_many()));
+            }
+            if step.is_some() {
+                return step;
+            }
+        }
+    }
+}
+
+fn too_many() -> Trouble {
+    Trouble {
+        path: String::new(),
+        reason: format!(
+            "it has more than {FILES_MAX} files, and the rest is left out: add its folders one by \
+             one, or leave some out with `exclude`"
+        ),
+        is_unread: true,
+    }
+}
+
+/// Which entries are meant, beyond what ignore files and hidden names say.
+struct Filter {
+    reach: Reach,
+    places: Arc<Places>,
+    /// Of the source's folder: another one is another file system.
+    device: u64,
+    aside: Arc<Mutex<Vec<Trouble>>>,
+}
+
+impl Filter {
+    fn passes(&self, entry: &DirEntry) -> bool {
+        let path = entry.path();
+        let Ok(relative) = path.strip_prefix(&self.reach.base) else {
+            return false;
+        };
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        // Whoever brings hidden names back does not mean these.
+        if entry.file_name() == ".git" || !self.reach.fits(path, is_folder) {
+            return false;
+        }
+        let Some(text) = relative.to_str() else {
+            // A file of such a name is told when it is reached.
+            if is_folder && self.places.is_all() {
+                self.tell(unnamed(relative));
+            }
+            return !is_folder;
+        };
+        let is_on_the_way = is_folder && self.places.are_below(text);
+        if !is_on_the_way && !self.places.hold(text) {
+            return false;
+        }
+        let is_own = self.reach.apart.iter().any(|own| own == path);
+        !is_folder || !(is_own || self.is_system(entry, text))
+    }
+
+    /// Whether a folder is where a file system of the system begins.
+    fn is_system(&self, entry: &DirEntry, text: &str) -> bool {
+        let elsewhere = entry.metadata().is_ok_and(|it| it.dev() != self.device);
+        let system = elsewhere.then(|| of_the_system(entry.path())).flatten();
+        if let Some(system) = system {
+            self.tell(Trouble {
+                path: text.to_owned(),
+                reason: format!("the system tells of itself there ({system}); it is left out"),
+                is_unread: false,
+            });
+        }
+        system.is_some()
+    }
+
+    fn tell(&self, trouble: Trouble) {
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        aside.push(trouble);
+    }
+}
+
+fn unnamed(relative: &Path) -> Trouble {
+    Trouble {
+        path: relative.to_string_lossy().into_owned(),
+        reason: "its name is no UTF-8; rename it".to_owned(),
+        is_unread: false,
+    }
+}
+
+fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.'))
+}
+
+fn is_gone(error: &Error) -> bool {
+    let gone = innermost(error).is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    // Without its own folder a source is unknown, and not empty.
+    gone && !is_of_root(error)
+}
+
+fn is_of_root(error: &Error) -> bool {
+    match error {
+        Error::WithDepth { depth, .. } => *depth == 0,
+        Error::WithLineNumber { err, .. } | Error::WithPath { err, .. } => is_of_root(err),
+        Error::Partial(_)
+        | Error::Loop { .. }
+        | Error::Io(_)
+        | Error::Glob { .. }
+        | Error::UnrecognizedFileType(_)
+        | Error::InvalidDefinition => false,
+    }
+}
+
+/// The path that an error is about.
+fn path_of(error: &Error) -> Option<&Path> {
+    match error {
+        Error::WithPath { path, .. } | Error::Loop { child: path, .. } => Some(path),
+        Error::WithLineNumber { err, .. } | Error::WithDepth { err, .. } => path_of(err),
+        Error::Partial(all) => all.first().and_then(path_of),
+        Error::Io(_)
+        | Error::Glob { .. }
+        | Error::UnrecognizedFileType(_)
+        | Error::InvalidDefinition => None,
+    }
+}
+
+/// What the system said.
+fn innermost(error: &Error) -> Option<&std::io::Error> {
+    match error {
+        Error::Io(error) => Some(error),
+        Error::WithLineNumber { err, .. }
+        | Error::WithPath { err, .. }
+        | Error::WithDepth { err, .. } => innermost(err),
+        Error::Partial(_)
+        | Error::Loop { .. }
+        | Error::Glob { .. }
+        | Error::UnrecognizedFileType(_)
+        | Error::InvalidDefinition => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! The sources there are, their documents, and the files that could not be taken in.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `s` source | [`SourceRow`] |
+//! | `d` document | [`DocumentRow`] |
+//! | `p` source 0 path | the document's id |
+//! | `f` source 0 path | [`FailureRow`] |
+//! | `t` | position of the last event that changed any of these (u64) |
+//!
+//! Values are CBOR; numbers are big-endian. Ids and paths hold no zero byte.
+
+use std::ops::ControlFlow;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::event::{DocumentFact, SourceAdded, Taken};
+use super::sources::Stamp;
+use crate::clock::Micros;
+use crate::log::{Position, RecordKey, Stamped, codec};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1.
+pub const SPACE: Space = Space::new("documents.1");
+
+/// A source as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRow {
+    /// Path and settings, as they were given last.
+    pub added: SourceAdded,
+    /// When it was added first.
+    pub added_at: Micros,
+    /// The event that gave the settings.
+    pub position: u64,
+    /// The event that last changed what they say about its documents: those taken in before it say
+    /// something else.
+    pub told: u64,
+}
+
+/// Where a part of a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartRow {
+    /// The event that brought it.
+    pub position: u64,
+    /// In which record.
+    pub record: u64,
+    /// The number of its first chunk.
+    pub first_chunk: u32,
+}
+
+impl PartRow {
+    /// Where its event is.
+    #[must_use]
+    pub fn place(&self) -> (RecordKey, Position) {
+        (RecordKey(Position(self.record)), Position(self.position))
+    }
+}
+
+/// A document as the view keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentRow {
+    /// Its source.
+    pub source: String,
+    /// What its event says of it, the stamp as it was seen last.
+    pub taken: Taken,
+    /// When it was taken in.
+    pub at: Micros,
+    /// Its parts, in order.
+    pub parts: Vec<PartRow>,
+}
+
+impl DocumentRow {
+    /// The event that brought its first part: which version it is.
+    #[must_use]
+    pub fn version(&self) -> Position {
+        Position(self.parts.first().map_or(0, |part| part.position))
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        file_name(&self.taken.path)
+    }
+}
+
+/// The last component of a path in a source.
+#[must_use]
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A file that could not be taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureRow {
+    /// Why.
+    pub reason: String,
+    /// How the file was.
+    pub stamp: Stamp,
+    /// When that was found.
+    pub at: Micros,
+}
+
+fn key(tag: u8, first: &str, second: Option<&str>) -> Vec<u8> {
+    let mut key = vec![tag];
+    key.extend(first.as_bytes());
+    if let Some(second) = second {
+        key.push(0);
+        key.extend(second.as_bytes());
+    }
+    key
+}
+
+fn get<T: DeserializeOwned>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Error> {
+    let Some(value) = rows.get(SPACE, key)? else {
+        return Ok(None);
+    };
+    decode(key, &value).map(Some)
+}
+
+fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
+    codec::decode(value)
+        .map_err(|reason| Error::corrupt(SPACE.name(), key, format!("not a row: {reason}")))
+}
+
+fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
+    rows.put(SPACE, key, &codec::encode(row));
+}
+
+/// Folds an event of this room.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    fact: DocumentFact,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let Some(source) = &event.header.project else {
+        return Ok(());
+    };
+    rows.put(SPACE, b"t", &event.position().0.to_be_bytes());
+    match fact {
+        DocumentFact::Added(added) => {
+            let own = key(b's', source, None);
+            let known: Option<SourceRow> = get(rows, &own)?;
+            let position = event.position().0;
+            let told = known
+                .as_ref()
+                .filter(|known| known.added.says_the_same(&added))
+                .map_or(position, |known| known.told);
+            let row = SourceRow {
+                added,
+                added_at: known.map_or(event.header.time, |known| known.added_at),
+                position,
+                told,
+            };
+            put(rows, &own, &row);
+        }
+        DocumentFact::Removed => remove_source(rows, source)?,
+        DocumentFact::Taken(taken) => return apply_taken(rows, event, source, *taken, record),
+        DocumentFact::Continued(continued) => {
+            let own = key(b'd', &continued.document, None);
+            if let Some(mut row) = get::<DocumentRow>(rows, &own)? {
+                row.parts.push(PartRow {
+                    position: event.position().0,
+                    record: record.0.0,
+                    first_chunk: continued.first_chunk,
+                });
+                put(rows, &own, &row);
+            }
+        }
+        DocumentFact::Touched(touched) => {
+            let own = key(b'd', &touched.document, None);
+            if let Some(mut row) = get::<DocumentRow>(rows, &own)? {
+                row.taken.stamp = touched.stamp;
+                put(rows, &own, &row);
+            }
+        }
+        DocumentFact::Gone(gone) => {
+            let own = key(b'd', &gone.document, None);
+            if let Some(row) = get::<DocumentRow>(rows, &own)? {
+                rows.remove(SPACE, &key(b'p', &row.source, Some(&row.taken.path)));
+                rows.remove(SPACE, &own);
+            }
+        }
+        DocumentFact::Failed(failed) => {
+            let row = FailureRow {
+                reason: failed.reason,
+                stamp: failed.stamp,
+                at: event.header.time,
+            };
+            put(rows, &key(b'f', source, Some(&failed.path)), &row);
+        }
+        DocumentFact::FailureGone(gone) => {
+            rows.remove(SPACE, &key(b'f', source, Some(&gone.path)));
+        }
+    }
+    Ok(())
+}
+
+fn apply_taken(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    source: &str,
+    taken: Taken,
+    record: RecordKey,
+) -> Result<(), Error> {
+    let own = key(b'd', &taken.document, None);
+    if let Some(before) = get::<DocumentRow>(rows, &own)?
+        && before.taken.path != taken.path
+    {
+        rows.remove(SPACE, &key(b'p', &before.source, Some(&before.taken.path)));
+    }
+    let at_path = key(b'p', source, Some(&taken.path));
+    rows.put(SPACE, &at_path, taken.document.as_bytes());
+    rows.remove(SPACE, &key(b'f', source, Some(&taken.path)));
+    let row = DocumentRow {
+        source: source.to_owned(),
+        at: event.header.time,
+        parts: vec![PartRow {
+            position: event.position().0,
+            record: record.0.0,
+            first_chunk: 0,
+        }],
+        taken,
+    };
+    put(rows, &own, &row);
+    Ok(())
+}
+
+fn remove_source(rows: &mut dyn RowsMut, source: &str) -> Result<(), Error> {
+    let documents: Vec<(String, String)> = paths(rows, source)?;
+    for (path, document) in documents {
+        rows.remove(SPACE, &key(b'd', &document, None));
+        rows.remove(SPACE, &key(b'p', source, Some(&path)));
+    }
+    for (path, _) in failures(rows, source)? {
+        rows.remove(SPACE, &key(b'f', source, Some(&path)));
+    }
+    rows.remove(SPACE, &key(b's', source, None));
+    Ok(())
+}
+
+/// The last event that changed any of these rows.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn changed(rows: &dyn Rows) -> Result<Position, Error> {
+    let value = rows.get(SPACE, b"t")?;
+    let bytes = value.and_then(|value| <[u8; 8]>::try_from(&value[..]).ok());
+    Ok(Position(bytes.map_or(0, u64::from_be_bytes)))
+}
+
+/// A source, if it is known.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn source(rows: &dyn Rows, source: &str) -> Result<Option<SourceRow>, Error> {
+    get(rows, &key(b's', source, None))
+}
+
+/// All sources, by their ids.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn sources(rows: &dyn Rows) -> Result<Vec<(String, SourceRow)>, Error> {
+    under(rows, b"s")
+}
+
+/// A document, if it is known.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn document(rows: &dyn Rows, document: &str) -> Result<Option<DocumentRow>, Error> {
+    get(rows, &key(b'd', document, None))
+}
+
+/// The event that brought a chunk of a document, as the document is now.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn position_of(rows: &dyn Rows, id: &str, chunk: u32) -> Result<Option<Position>, Error> {
+    let row = document(rows, id)?;
+    Ok(row.and_then(|row| {
+        let part = row.parts.iter().rfind(|part| part.first_chunk <= chunk);
+        part.map(|part| Position(part.position))
+    }))
+}
+
+/// All documents, by their ids, one at a time.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn documents(rows: &dyn Rows, visit: &mut dyn FnMut(String, DocumentRow)) -> Result<(), Error> {
+    each(rows, b"d", &mut |document, key, value| {
+        visit(document, decode(key, value)?);
+        Ok(())
+    })
+}
+
+/// The document at a path of a source.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn document_at(rows: &dyn Rows, source: &str, path: &str) -> Result<Option<String>, Error> {
+    let own = key(b'p', source, Some(path));
+    let value = rows.get(SPACE, &own)?;
+    value.map(|value| text(&own, &value)).transpose()
+}
+
+/// The paths of a source that have a document, with its id.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn paths(rows: &dyn Rows, source: &str) -> Result<Vec<(String, String)>, Error> {
+    paths_below(rows, source, "")
+}
+
+/// The paths of a source that begin so and have a document, with its id.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn paths_below(
+    rows: &dyn Rows,
+    source: &str,
+    start: &str,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut found = Vec::new();
+    let prefix = key(b'p', source, Some(start));
+    each(rows, &prefix, &mut |rest, key, value| {
+        found.push((format!("{start}{rest}"), text(key, value)?));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A file of a source that could not be taken in.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn failure(rows: &dyn Rows, source: &str, path: &str) -> Result<Option<FailureRow>, Error> {
+    get(rows, &key(b'f', source, Some(path)))
+}
+
+/// The files of a source that could not be taken in.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn failures(rows: &dyn Rows, source: &str) -> Result<Vec<(String, FailureRow)>, Error> {
+    under(rows, &key(b'f', source, Some("")))
+}
+
+fn text(key: &[u8], value: &[u8]) -> Result<String, Error> {
+    String::from_utf8(value.to_vec())
+        .map_err(|_| Error::corrupt(SPACE.name(), key, "not a row of this view"))
+}
+
+/// Every row below a prefix, with the text that follows the prefix in its key.
+fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(String, T)>, Error> {
+    let mut found = Vec::new();
+    each(rows, prefix, &mut |name, key, value| {
+        found.push((name, decode(key, value)?));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// What visitors of rows get: the text that follows a prefix, the key, the value.
+type Visit<'v> = &'v mut dyn FnMut(String, &[u8], &[u8]) -> Result<(), Error>;
+
+/// Visits every row below a prefix.
+fn each(rows: &dyn Rows, prefix: &[u8], visit: Visit<'_>) -> Result<(), Error> {
+    let high = after_prefix(prefix);
+    rows.scan(
+        SPACE,
+        prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            let rest = key.get(prefix.len()..).unwrap_or_default();
+            visit(text(key, rest)?, key, value)?;
+            Ok(ControlFlow::Continue(()))
+        },
+    )
+}

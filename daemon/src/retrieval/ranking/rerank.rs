@@ -1,0 +1,78 @@
+//! The semantic step: the head of a list put in order again by each document's best sentence.
+
+use super::fusion::{Fused, standard};
+
+/// Hits at the head that are reranked.
+pub const DEPTH: usize = 30;
+/// How much the best sentence counts against the fused score.
+pub const WEIGHT: f64 = 0.2;
+
+/// A hit after the semantic step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reranked<K> {
+    /// The hit as it was fused.
+    pub fused: Fused<K>,
+    /// Its score now; the fused one where nothing was reranked.
+    pub score: f64,
+    /// Its best sentence: which one, and its cosine with the query. Nothing for a text of one sentence.
+    pub best: Option<(usize, f32)>,
+}
+
+/// The sentence nearest to a query; of equals the first. Nothing for fewer than two sentences.
+#[must_use]
+pub fn best_sentence(query: &[f32], sentences: &[Vec<f32>]) -> Option<(usize, f32)> {
+    if sentences.len() < 2 {
+        return None;
+    }
+    let cosines = sentences
+        .iter()
+        .map(|sentence| cosine(query, sentence))
+        .enumerate();
+    cosines.reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+/// The product of two vectors of length one.
+pub(super) fn cosine(left: &[f32], right: &[f32]) -> f32 {
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left * right)
+        .sum()
+}
+
+/// Puts the head of a fused list in order again; what is behind [`DEPTH`] stays behind it.
+///
+/// `best` tells the best sentence of each of the first [`DEPTH`] hits, as [`best_sentence`] does;
+/// what has none keeps its fused score.
+#[must_use]
+pub fn rerank<K: Ord + Copy>(
+    fused: Vec<Fused<K>>,
+    best: impl Fn(&K) -> Option<(usize, f32)>,
+) -> Vec<Reranked<K>> {
+    let plain = |fused: Fused<K>| Reranked {
+        score: fused.score,
+        best: None,
+        fused,
+    };
+    let mut hits: Vec<Reranked<K>> = fused.into_iter().map(plain).collect();
+    let depth = hits.len().min(DEPTH);
+    let (head, _) = hits.split_at_mut(depth);
+    for hit in &mut *head {
+        hit.best = best(&hit.fused.key);
+    }
+    let cosines: Vec<f64> = head
+        .iter()
+        .filter_map(|hit| hit.best)
+        .map(|(_, cosine)| f64::from(cosine))
+        .collect();
+    let scored = head.iter_mut().filter(|hit| hit.best.is_some());
+    for (hit, distance) in scored.zip(standard(&cosines)) {
+        hit.score += WEIGHT * distance;
+    }
+    head.sort_by(|left, right| {
+        right
+            .score
+            .total_cmp(&left.score)
+            .then(left.fused.key.cmp(&right.fused.key))
+    });
+    hits
+}

@@ -1,0 +1,208 @@
+//! Fusion, reranking and captions by hand-made lists.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use proptest::prelude::*;
+
+use super::*;
+
+const HALVES: Fusion = Fusion::ZScores {
+    text_share: TEXT_SHARE,
+};
+
+/// A list without scores of what only the other has.
+fn leg<K>(ranked: &[(K, f32)]) -> Leg<'_, K> {
+    Leg { ranked, also: &[] }
+}
+
+fn keys<K: Copy>(fused: &[Fused<K>]) -> Vec<K> {
+    fused.iter().map(|hit| hit.key).collect()
+}
+
+#[test]
+fn z_scores_weigh_both_lists_alike() {
+    // Of the text's scores 4, 2, 0 and the vectors' 0.9, 0.5, 0.1 each key has one.
+    let fused = fuse(
+        leg(&[(1, 4.0), (2, 2.0), (3, 0.0)]),
+        leg(&[(2, 0.9), (1, 0.5), (3, 0.1)]),
+        HALVES,
+    );
+    assert_eq!(keys(&fused), [1, 2, 3]);
+    let deviation = 1.5f64.sqrt();
+    assert!(
+        (fused[0].score - deviation / 2.0).abs() < 1e-6
+            && (fused[2].score + deviation).abs() < 1e-6
+    );
+    assert_eq!(
+        fused[0].text,
+        Some(LegScore {
+            rank: Some(1),
+            score: 4.0
+        })
+    );
+    assert_eq!(
+        fused[0].vector,
+        Some(LegScore {
+            rank: Some(2),
+            score: 0.5
+        })
+    );
+    assert!((fused[0].parts[0] - deviation / 2.0).abs() < 1e-6 && fused[0].parts[1].abs() < 1e-6);
+}
+
+#[test]
+fn what_one_list_lacks_counts_as_its_worst() {
+    let fused = fuse(
+        leg(&[(1, 3.0), (2, 1.0)]),
+        leg(&[(3, 0.8), (1, 0.2)]),
+        HALVES,
+    );
+    assert_eq!(fused.iter().find(|hit| hit.key == 3).unwrap().text, None);
+    assert_eq!(keys(&fused), [1, 3, 2]);
+    assert_eq!(
+        keys(&fuse(leg(&[(2, 1.0), (1, 1.0)]), leg(&[]), HALVES)),
+        [1, 2],
+        "equal scores say nothing; the lower key is first"
+    );
+    assert!(fuse::<u64>(leg(&[]), leg(&[]), HALVES).is_empty());
+}
+
+#[test]
+fn known_scores_of_what_was_not_ranked_count() {
+    // By its true score of 2.9 the third key is nearly as good a text as the first.
+    let text = Leg {
+        ranked: &[(1, 3.0), (2, 1.0)],
+        also: &[(3, 2.9), (9, 7.0)],
+    };
+    let fused = fuse(text, leg(&[(3, 0.8), (1, 0.2)]), HALVES);
+    assert_eq!(keys(&fused), [3, 1, 2], "what neither list ranks is no hit");
+    assert_eq!(
+        fused[0].text,
+        Some(LegScore {
+            rank: None,
+            score: 2.9
+        })
+    );
+    let text_alone = fuse(
+        text,
+        leg(&[(3, 0.8), (1, 0.2)]),
+        Fusion::ZScores { text_share: 1.0 },
+    );
+    assert_eq!(keys(&text_alone), [1, 3, 2]);
+    let by_rank = fuse(text, leg(&[(3, 0.8)]), Fusion::ReciprocalRanks { k: 0.0 });
+    assert_eq!(
+        keys(&by_rank),
+        [1, 3, 2],
+        "ranks count only where there are any"
+    );
+}
+
+#[test]
+fn reciprocal_ranks_add_up() {
+    let fused = fuse(
+        leg(&[(1, 9.0), (2, 8.0)]),
+        leg(&[(2, 0.3), (4, 0.2)]),
+        Fusion::ReciprocalRanks { k: 60.0 },
+    );
+    assert_eq!(keys(&fused), [2, 1, 4]);
+    assert!((fused[0].score - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
+}
+
+#[test]
+fn the_best_sentence_moves_its_document_up_within_the_head() {
+    let list: Vec<(u64, f32)> = (0..40)
+        .map(|key| (key, 40.0 - key as f32 / 100.0))
+        .collect();
+    let fused = fuse(leg(&list), leg(&list), HALVES);
+    let best = |key: &u64| match key {
+        29 => Some((2, 0.9)),
+        39 => Some((0, 1.0)),
+        5 => None,
+        _ => Some((1, 0.1)),
+    };
+    let reranked = rerank(fused.clone(), best);
+    let place = |key| {
+        reranked
+            .iter()
+            .position(|hit| hit.fused.key == key)
+            .unwrap()
+    };
+    assert!(place(29) < 29, "{}", place(29));
+    assert_eq!(place(39), 39, "what is behind the head stays there");
+    assert_eq!(reranked[place(5)].score, reranked[place(5)].fused.score);
+    assert_eq!(reranked[place(29)].best, Some((2, 0.9)));
+    assert_eq!(reranked.len(), 40);
+}
+
+#[test]
+fn a_single_sentence_is_not_compared() {
+    assert_eq!(best_sentence(&[1.0, 0.0], &[vec![1.0, 0.0]]), None);
+    assert_eq!(
+        best_sentence(
+            &[1.0, 0.0],
+            &[vec![0.6, 0.8], vec![0.8, 0.6], vec![0.8, 0.6]]
+        ),
+        Some((1, 0.8))
+    );
+}
+
+#[test]
+fn a_caption_quotes_two_sentences_in_the_order_of_the_text() {
+    let text =
+        "Cats purr. The Panthers gave up 308 points. They ranked sixth. Panthers lead in points!";
+    let ranges = quotable(text);
+    let vectors = vec![
+        vec![0.0, 1.0],
+        vec![1.0, 0.0],
+        vec![0.0, 1.0],
+        vec![0.8, 0.6],
+    ];
+    let query = words("How many POINTS did the panthers give up?");
+    let found = caption(text, &ranges, &vectors, (&query, &[1.0, 0.0]), words);
+    let quoted: Vec<&str> = found
+        .parts
+        .iter()
+        .map(|part| &text[part.range.clone()])
+        .collect();
+    assert_eq!(
+        quoted,
+        [
+            "The Panthers gave up 308 points.",
+            "Panthers lead in points!"
+        ]
+    );
+    assert!(found.parts[0].score > found.parts[1].score);
+    let one = caption(
+        "Only one",
+        &quotable("Only one"),
+        &[vec![1.0]],
+        (&query, &[1.0]),
+        words,
+    );
+    assert_eq!(one.parts.len(), 1);
+    assert_eq!(caption("", &[], &[], (&query, &[1.0]), words).parts, []);
+}
+
+proptest! {
+    #[test]
+    fn a_fused_list_holds_each_key_once_in_order(
+        text in prop::collection::btree_map(0..30u8, -5f32..5.0, 0..20),
+        vector in prop::collection::btree_map(0..30u8, -1f32..1.0, 0..20),
+        by_rank in any::<bool>(),
+    ) {
+        let ranked = |list: &std::collections::BTreeMap<u8, f32>| {
+            let mut list: Vec<(u8, f32)> = list.iter().map(|(key, score)| (*key, *score)).collect();
+            list.sort_by(|left, right| right.1.total_cmp(&left.1));
+            list
+        };
+        let fusion = if by_rank { Fusion::ReciprocalRanks { k: 60.0 } } else { HALVES };
+        let fused = fuse(leg(&ranked(&text)), leg(&ranked(&vector)), fusion);
+        let mut seen: Vec<u8> = keys(&fused);
+        prop_assert!(fused.windows(2).all(|pair| (pair[1].score, pair[0].key) < (pair[0].score, pair[1].key) || pair[1].score < pair[0].score));
+        prop_assert!(fused.iter().all(|hit| (hit.score - hit.parts[0] - hit.parts[1]).abs() < 1e-9 && hit.score.is_finite()));
+        seen.sort_unstable();
+        let mut all: Vec<u8> = text.keys().chain(vector.keys()).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        prop_assert_eq!(seen, all);
+    }
+}

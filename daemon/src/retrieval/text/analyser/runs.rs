@@ -1,0 +1,97 @@
+//! A text cut into runs: words with what joins them, and scripts that write no spaces.
+
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+
+/// A piece of a text, in bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Run {
+    /// Letters and digits, with single joints between them: `user_name`, `mod.rs`.
+    Words(Range<usize>),
+    /// Characters of a script without spaces between words.
+    Unspaced(Range<usize>),
+}
+
+/// What a character is to a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Word,
+    Unspaced,
+    Joint,
+    Other,
+}
+
+/// The runs of a text, in its order.
+pub fn runs(text: &str) -> impl Iterator<Item = Run> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, found, mut end) = loop {
+            let (sort, length) = sort_at(text, at)?;
+            let start = at;
+            at += length;
+            match sort {
+                Sort::Word | Sort::Unspaced => break (start, sort, at),
+                Sort::Joint | Sort::Other => {}
+            }
+        };
+        while let Some((next, length)) = sort_at(text, at) {
+            let joins = found == Sort::Word && next == Sort::Joint;
+            if next == found {
+                end = at + length;
+            } else if !joins || sort_at(text, at + 1).is_none_or(|(sort, _)| sort != Sort::Word) {
+                break;
+            }
+            at += length;
+        }
+        Some(match found {
+            Sort::Unspaced => Run::Unspaced(start..end),
+            Sort::Word | Sort::Joint | Sort::Other => Run::Words(start..end),
+        })
+    })
+}
+
+/// What stands at a place, and how many bytes it takes.
+#[inline]
+fn sort_at(text: &str, at: usize) -> Option<(Sort, usize)> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return Some((sort(char::from(byte)), 1));
+    }
+    let one = text.get(at..)?.chars().next()?;
+    Some((sort(one), one.len_utf8()))
+}
+
+/// Whether a character only changes the one before it.
+pub fn is_mark(one: char) -> bool {
+    !one.is_ascii() && is_combining_mark(one)
+}
+
+fn sort(one: char) -> Sort {
+    match one {
+        'a'..='z' | 'A'..='Z' | '0'..='9' => Sort::Word,
+        '_' | '-' | '.' => Sort::Joint,
+        _ if one.is_ascii() => Sort::Other,
+        _ if is_unspaced(one) => Sort::Unspaced,
+        _ if one.is_alphanumeric() || is_combining_mark(one) => Sort::Word,
+        _ => Sort::Other,
+    }
+}
+
+/// Scripts without spaces, and Hangul, whose words carry their endings unsplit.
+fn is_unspaced(one: char) -> bool {
+    let script = matches!(one,
+        '\u{0e01}'..='\u{0eff}' // Thai, Lao
+        | '\u{1000}'..='\u{109f}' // Myanmar
+        | '\u{1100}'..='\u{11ff}' // Hangul letters
+        | '\u{1780}'..='\u{17ff}' // Khmer
+        | '\u{2e80}'..='\u{2fdf}' // radicals
+        | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{31ff}' // kana, bopomofo
+        | '\u{3400}'..='\u{9fff}' // Han
+        | '\u{ac00}'..='\u{d7ff}' // Hangul
+        | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' // half-width kana
+        | '\u{20000}'..='\u{3ffff}');
+    script && (one.is_alphanumeric() || is_combining_mark(one))
+}

@@ -1,0 +1,414 @@
+//! The index: what is fresh over what is settled, and what may be done with both.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::analyser::Analyser;
+use super::error::{Error, contained};
+use super::fresh::{Fresh, Prepared};
+use super::part::{Gone, Held, Part, Removals, Tally, View};
+use super::search::{self, Filter, Found, Query, Sums, Terms};
+use super::shelf::{Segment, Shelf};
+use super::unit::{Change, Class, Kind, Unit};
+
+/// An index of texts in a folder. All of it may be used from many threads at once: searches never
+/// wait for a settling, only for the instant in which units are put in or taken out.
+pub struct TextIndex {
+    shelf: Shelf,
+    state: RwLock<State>,
+    /// One settling at a time.
+    settling: Mutex<()>,
+    /// What searches and additions need besides, kept for the next one.
+    tools: Mutex<Vec<Tools>>,
+}
+
+/// The parts, from old to new.
+struct State {
+    segments: Vec<Held<Segment>>,
+    /// What is being settled, and what an earlier settling could not write.
+    frozen: Vec<Held<Arc<Fresh>>>,
+    fresh: Held<Fresh>,
+    /// Up to where the log was applied.
+    position: u64,
+    /// Up to where it is on disk.
+    settled: u64,
+    /// The keys that were removed since a settling began.
+    removed: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Tools {
+    analyser: Analyser,
+    sums: Sums,
+}
+
+/// How much there is in an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many units there are of each kind, in the order of [`Kind::ALL`].
+    pub kinds: [u64; Kind::ALL.len()],
+    /// How many of them are in memory only.
+    pub fresh_units: u64,
+    /// About how many bytes of memory those take.
+    pub fresh_bytes: u64,
+    /// How many parts the base has on disk.
+    pub segments: u64,
+}
+
+impl Counts {
+    /// How many units there are.
+    pub fn units(&self) -> u64 {
+        self.kinds.iter().sum()
+    }
+}
+
+impl TextIndex {
+    /// Opens the index in `folder`, or makes an empty one where nothing is. `version` is the
+    /// caller's own: of what it makes units of.
+    ///
+    /// # Errors
+    /// [`Error::OtherVersion`] and [`Error::Damaged`] when the folder is to be deleted first;
+    /// [`Error::Failed`] when it cannot be read or written.
+    pub fn open(folder: &Path, version: u32) -> Result<Self, Error> {
+        contained(|| {
+            let shelf = Shelf::open(folder, version)?;
+            let position = shelf.position()?;
+            let segments = shelf.segments(|_| false)?.new;
+            let state = State {
+                segments,
+                frozen: Vec::new(),
+                fresh: Held::empty(),
+                position,
+                settled: position,
+                removed: Vec::new(),
+            };
+            Ok(Self {
+                shelf,
+                state: RwLock::new(state),
+                settling: Mutex::new(()),
+                tools: Mutex::new(Vec::new()),
+            })
+        })
+    }
+
+    /// Up to where the log was applied.
+    pub fn position(&self) -> u64 {
+        self.read().position
+    }
+
+    /// Up to where it is on disk: after a crash it is applied again from here.
+    pub fn settled_position(&self) -> u64 {
+        self.read().settled
+    }
+
+    /// Changes the set of units, in order and at once, and gives the keys that were removed,
+    /// ascending. The log is then applied up to `position`. Changes that were applied before
+    /// change nothing.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn apply(&self, changes: &[Change], position: u64) -> Result<Vec<u64>, Error> {
+        let mut tools = self.tools();
+        let mut prepared: Vec<Prepared> = changes
+            .iter()
+            .rev()
+            .filter_map(|change| match change {
+                Change::Add(addition) => Some(Prepared::of(addition, &mut tools.analyser)),
+                Change::RemoveGroup { .. }
+                | Change::RemoveSession { .. }
+                | Change::RemovePosition { .. } => None,
+            })
+            .collect();
+        self.put_back(tools);
+        contained(|| {
+            let mut state = self.write();
+            let mut removed = Vec::new();
+            let mut removals = Removals::default();
+            for change in changes {
+                match change {
+                    Change::Add(addition) => {
+                        let key = addition.unit.key;
+                        if !removals.is_empty() && state.find(key).is_some() {
+                            // Whether it is there depends on what is not done yet.
+                            state.remove(&std::mem::take(&mut removals), &mut removed);
+                        }
+                        if let Some(prepared) = prepared.pop()
+                            && state.find(key).is_none()
+                        {
+                            if !removals.is_empty() && removals.mean(prepared.unit()) {
+                                state.remove(&std::mem::take(&mut removals), &mut removed);
+                            }
+                            state.fresh.add(prepared);
+                        }
+                    }
+                    Change::RemoveGroup { group, before } => {
+                        let known = removals.groups.entry(*group).or_default();
+                        *known = (*known).max(*before);
+                    }
+                    // 0 is no session.
+                    Change::RemoveSession { session: 0, .. } => {}
+                    Change::RemoveSession { session, before } => {
+                        let known = removals.sessions.entry(*session).or_default();
+                        *known = (*known).max(*before);
+                    }
+                    Change::RemovePosition { position } => {
+                        removals.positions.insert(*position);
+                    }
+                }
+            }
+            state.remove(&removals, &mut removed);
+            state.position = state.position.max(position);
+            removed.sort_unstable();
+            Ok(removed)
+        })
+    }
+
+    /// Writes what is fresh to disk, with the position up to which it goes. Takes long and much of
+    /// a processor; searches and changes go on meanwhile. A crash or an error at any moment leaves
+    /// the last position that was settled, or the new one.
+    ///
+    /// # Errors
+    /// All of [`Error`]; what could not be written stays in memory, and the next settling tries
+    /// again.
+    pub fn settle(&self) -> Result<(), Error> {
+        let _alone = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        contained(|| {
+            let Some(work) = self.write().freeze() else {
+                return Ok(());
+            };
+            let fresh: Vec<(&Fresh, &Gone)> = work
+                .fresh
+                .iter()
+                .map(|(part, gone)| (&**part, gone))
+                .collect();
+            let committed = self.shelf.commit(&fresh, &work.doomed, work.position)?;
+            // What is committed counts, whether or not it can be tidied.
+            let tidied = self.shelf.tidy(committed);
+            let opened = {
+                let state = self.read();
+                self.shelf.segments(|segment| {
+                    let mut open = state.segments.iter();
+                    open.any(|held| held.part.is(segment))
+                })?
+            };
+            self.write().thaw(opened.kept, opened.new, work.position);
+            tidied
+        })
+    }
+
+    /// Searches.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Failed`].
+    pub fn search(&self, query: &Query<'_>, filter: Option<Filter<'_>>) -> Result<Found, Error> {
+        let mut tools = self.tools();
+        let found = contained(|| {
+            let state = self.read();
+            let Tools { analyser, sums } = &mut tools;
+            search::search(&state.views(), query, filter, analyser, sums)
+        })?;
+        // After an error the sums may be half done: only now they are kept.
+        self.put_back(tools);
+        Ok(found)
+    }
+
+    /// The places, in bytes, of the words of `text` that match what a question came to; ascending
+    /// and apart from each other.
+    pub fn matches(&self, text: &str, terms: &Terms) -> Vec<Range<usize>> {
+        let mut tools = self.tools();
+        let places = search::matches(text, terms, &mut tools.analyser);
+        self.put_back(tools);
+        places
+    }
+
+    /// The keys of all units that are there and pass, ascending.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn units(&self, filter: Option<Filter<'_>>) -> Result<Vec<u64>, Error> {
+        contained(|| {
+            let state = self.read();
+            let mut keys = Vec::new();
+            for view in state.views() {
+                let there = (0..view.part.units()).filter(|at| !view.gone.has(*at));
+                match filter {
+                    None => keys.extend(there.map(|at| view.part.key(at))),
+                    Some(passes) => {
+                        let units = there.map(|at| view.part.unit(at));
+                        keys.extend(units.filter(|unit| passes(unit)).map(|unit| unit.key));
+                    }
+                }
+            }
+            keys.sort_unstable();
+            Ok(keys)
+        })
+    }
+
+    /// Whether a unit is there.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn contains(&self, key: u64) -> Result<bool, Error> {
+        contained(|| Ok(self.read().find(key).is_some()))
+    }
+
+    /// The unit of a key, if it is there.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn unit(&self, key: u64) -> Result<Option<Unit>, Error> {
+        contained(|| {
+            let state = self.read();
+            let mut views = state.views().into_iter();
+            Ok(views.find_map(|view| Some(view.part.unit(view.find(key)?))))
+        })
+    }
+
+    /// How much there is.
+    pub fn counts(&self) -> Counts {
+        let state = self.read();
+        let mut tally = Tally::default();
+        state.views().iter().for_each(|view| tally.join(view.tally));
+        let mut fresh = state.fresh.tally;
+        let mut bytes = state.fresh.part.bytes();
+        for frozen in &state.frozen {
+            fresh.join(&frozen.tally);
+            bytes += frozen.part.bytes();
+        }
+        Counts {
+            kinds: tally.kinds,
+            fresh_units: Class::ALL.iter().map(|class| fresh.units(*class)).sum(),
+            fresh_bytes: bytes as u64,
+            segments: state.segments.len() as u64,
+        }
+    }
+
+    /// How many bytes its files take.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn disk_bytes(&self) -> Result<u64, Error> {
+        self.shelf.bytes()
+    }
+
+    /// Gives back the memory that the next search would fill again.
+    pub fn let_go(&self) {
+        self.lock_tools().clear();
+        let mut state = self.write();
+        state
+            .segments
+            .iter_mut()
+            .for_each(|held| held.part.let_go());
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_tools(&self) -> MutexGuard<'_, Vec<Tools>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tools(&self) -> Tools {
+        self.lock_tools().pop().unwrap_or_default()
+    }
+
+    fn put_back(&self, tools: Tools) {
+        self.lock_tools().push(tools);
+    }
+}
+
+/// What a settling writes.
+struct Work {
+    fresh: Vec<(Arc<Fresh>, Gone)>,
+    /// Keys on disk whose units are gone.
+    doomed: Vec<u64>,
+    position: u64,
+}
+
+impl State {
+    fn views(&self) -> Vec<View<'_>> {
+        let segments = self.segments.iter().map(Held::view);
+        let frozen = self.frozen.iter().map(Held::view);
+        segments.chain(frozen).chain([self.fresh.view()]).collect()
+    }
+
+    fn find(&self, key: u64) -> Option<()> {
+        let mut views = self.views().into_iter();
+        views.find_map(|view| view.find(key)).map(|_| ())
+    }
+
+    /// Takes units away, from all parts, and appends their keys.
+    fn remove(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
+        if removals.is_empty() {
+            return;
+        }
+        let from = removed.len();
+        let segments = self.segments.iter_mut();
+        segments.for_each(|held| held.remove_meant(removals, removed));
+        let frozen = self.frozen.iter_mut();
+        frozen.for_each(|held| held.remove_meant(removals, removed));
+        self.fresh.remove_meant(removals, removed);
+        self.removed.extend(removed.iter().skip(from));
+    }
+
+    /// Sets what is to be settled apart; nothing when all is on disk.
+    fn freeze(&mut self) -> Option<Work> {
+        if self.fresh.part.units() > 0 {
+            let Held { part, gone, tally } = std::mem::replace(&mut self.fresh, Held::empty());
+            self.frozen.push(Held {
+                part: Arc::new(part),
+                gone,
+                tally,
+            });
+        }
+        self.removed.clear();
+        let mut doomed = Vec::new();
+        for held in &self.segments {
+            let gone = held.gone.beyond(held.part.deleted());
+            doomed.extend(gone.map(|at| held.part.key(at)));
+        }
+        if self.frozen.is_empty() && doomed.is_empty() && self.position == self.settled {
+            return None;
+        }
+        let frozen = self.frozen.iter();
+        Some(Work {
+            fresh: frozen
+                .map(|held| (held.part.clone(), held.gone.clone()))
+                .collect(),
+            doomed,
+            position: self.position,
+        })
+    }
+
+    /// Puts the segments of a commit in the place of what was settled.
+    fn thaw(&mut self, kept: Vec<tantivy::Segment>, new: Vec<Held<Segment>>, settled: u64) {
+        let is_kept = |held: &Held<Segment>| kept.iter().any(|segment| held.part.is(segment));
+        self.segments.retain(is_kept);
+        self.segments.extend(new);
+        self.frozen.clear();
+        self.settled = settled;
+        for key in std::mem::take(&mut self.removed) {
+            for held in &mut self.segments {
+                if let Some(at) = held.find(key) {
+                    held.remove(at);
+                }
+            }
+        }
+    }
+}
+
+impl<P: Part> Held<P> {
+    fn remove_meant(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
+        for at in self.part.meant(removals) {
+            if self.remove(at) {
+                removed.push(self.part.key(at));
+            }
+        }
+    }
+}

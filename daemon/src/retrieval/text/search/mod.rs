@@ -1,0 +1,135 @@
+//! A search over all parts of an index.
+
+mod best;
+mod ledger;
+mod matches;
+mod scoring;
+mod sums;
+mod variants;
+mod words;
+
+use self::best::Best;
+use self::ledger::Ledger;
+pub use self::matches::matches;
+pub use self::sums::Sums;
+#[cfg(test)]
+pub use self::words::WORDS_MAX;
+pub use self::words::{Likeness, Terms, Variant, Word};
+use super::analyser::Analyser;
+use super::error::Error;
+use super::part::{Field, Tally, View};
+use super::unit::{Class, Kind, Unit};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// Words; a unit that has any of them matches.
+    pub text: &'a str,
+    /// Which units may match.
+    pub classes: &'a [Class],
+    /// How many hits are given, the best first.
+    pub limit: usize,
+    /// Keys whose scores are told besides, whether or not they are among the hits or pass the
+    /// filter.
+    pub also: &'a [u64],
+}
+
+/// Which units are asked for: those for which it says `true`.
+pub type Filter<'a> = &'a dyn Fn(&Unit) -> bool;
+
+/// A unit that matches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// [`Unit::key`].
+    pub key: u64,
+    /// [`Unit::kind`].
+    pub kind: Kind,
+    /// [`Unit::group`].
+    pub group: u64,
+    /// [`Unit::number`].
+    pub number: u32,
+    /// Higher is better; of one search only.
+    pub score: f32,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The best units, by score, and by key where scores are equal.
+    pub hits: Vec<Hit>,
+    /// How many units match and pass the filter.
+    pub total: u64,
+    /// The scores of [`Query::also`], in its order; 0 for what does not match or is not there.
+    pub also: Vec<f32>,
+    /// What the question came to.
+    pub terms: Terms,
+}
+
+/// Searches all parts.
+pub fn search(
+    views: &[View<'_>],
+    query: &Query<'_>,
+    filter: Option<Filter<'_>>,
+    analyser: &mut Analyser,
+    sums: &mut Sums,
+) -> Result<Found, Error> {
+    let mut terms = Terms::of(query.text, analyser);
+    let classes: Vec<Class> = Class::ALL
+        .into_iter()
+        .filter(|class| query.classes.contains(class))
+        .collect();
+    let fields: Vec<Field> = classes.iter().map(|class| Field::own(*class)).collect();
+    let mut ledger = Ledger::of(views);
+    for word in &mut terms.words {
+        word.units = ledger.living(&fields, &word.term)?;
+        word.variants = variants::variants(&mut ledger, &fields, word, analyser)?;
+    }
+    let mut tally = Tally::default();
+    views.iter().for_each(|view| tally.join(view.tally));
+    let clauses = scoring::clauses(&mut ledger, &classes, &terms, &tally)?;
+    let norms = scoring::norms(&tally);
+
+    let mut found = Found {
+        also: vec![0.0; query.also.len()],
+        ..Found::default()
+    };
+    let mut best = Best::of(query.limit);
+    for (at, view) in views.iter().enumerate() {
+        sums.add_up(view, at, &clauses, &norms)?;
+        for (score, key) in found.also.iter_mut().zip(query.also) {
+            if let Some(unit) = view.find(*key) {
+                *score = sums.score(unit);
+            }
+        }
+        found.total += collect(view, filter, sums, &mut best);
+    }
+    found.terms = terms;
+    found.hits = best.into_hits();
+    Ok(found)
+}
+
+/// Takes the best units of a part; how many match and pass.
+fn collect(view: &View<'_>, filter: Option<Filter<'_>>, sums: &mut Sums, best: &mut Best) -> u64 {
+    let mut shown = 0;
+    let counted = sums.drain(view.gone, filter.is_some(), best, |best, at, score| {
+        if score < best.bar() && filter.is_none() {
+            shown += 1;
+            return;
+        }
+        let unit = view.part.unit(at);
+        if filter.is_some_and(|passes| !passes(&unit)) {
+            return;
+        }
+        shown += 1;
+        if score >= best.bar() {
+            best.take(Hit {
+                key: unit.key,
+                kind: unit.kind,
+                group: unit.group,
+                number: unit.number,
+                score,
+            });
+        }
+    });
+    counted + shown
+}

@@ -1,0 +1,135 @@
+//! BM25 over the units that are there. Every sum is made in one order, that of the question, so
+//! a score depends on nothing but the question and the set of units.
+
+use super::super::error::Error;
+use super::super::part::{Entry, Field, PerField, Tally};
+use super::super::unit::Class;
+use super::ledger::{Ledger, Place};
+use super::words::{Likeness, Terms};
+
+/// How fast a word's repetition stops to matter, and how much a text's length counts against it.
+/// Talk is short: its lengths say less.
+struct Shape {
+    k1: f64,
+    b: f64,
+}
+
+fn shape(class: Class) -> Shape {
+    match class {
+        Class::Documents => Shape { k1: 1.2, b: 0.75 },
+        Class::Talk => Shape { k1: 0.9, b: 0.4 },
+    }
+}
+
+/// What a field's score counts: a unit of talk has the mean of two.
+fn share(field: Field) -> f64 {
+    match field {
+        Field::Documents => 1.0,
+        Field::Talk | Field::Around => 0.5,
+    }
+}
+
+/// What a variant counts against the word itself.
+fn discount(likeness: Likeness) -> f64 {
+    match likeness {
+        Likeness::Beginning => 0.6,
+        Likeness::Typo => 0.5,
+    }
+}
+
+/// What a text's length adds below the fraction of BM25: `flat + slope * length`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Norm {
+    flat: f32,
+    slope: f32,
+}
+
+impl Norm {
+    /// What a word is worth in a unit that has it `count` times among `length` words.
+    #[inline]
+    pub fn score(&self, weight: f32, count: u32, length: u32) -> f32 {
+        let count = count as f32;
+        weight * count / (count + (self.flat + self.slope * length as f32))
+    }
+}
+
+/// The norms of all fields.
+pub fn norms(tally: &Tally) -> PerField<Norm> {
+    let mut norms = PerField::default();
+    for field in Field::ALL {
+        let Shape { k1, b } = shape(field.class());
+        let units = tally.units(field.class()).max(1) as f64;
+        let mean = (*tally.lengths.get(field) as f64 / units).max(1.0);
+        *norms.get_mut(field) = Norm {
+            flat: (k1 * (1.0 - b)) as f32,
+            slope: (k1 * b / mean) as f32,
+        };
+    }
+    norms
+}
+
+/// A term that is looked for, and where each part keeps it.
+pub struct Sought {
+    /// What having it is worth at most.
+    pub weight: f32,
+    /// Its place in each part, in the order of the parts.
+    pub entries: Vec<Option<Entry>>,
+}
+
+/// A word in a field: the best of its terms counts.
+pub struct Clause {
+    /// Where it is looked for.
+    pub field: Field,
+    /// The word itself and its variants.
+    pub sought: Vec<Sought>,
+}
+
+/// What is added up for a question, in its order.
+pub fn clauses(
+    ledger: &mut Ledger<'_>,
+    classes: &[Class],
+    terms: &Terms,
+    tally: &Tally,
+) -> Result<Vec<Clause>, Error> {
+    let mut clauses = Vec::new();
+    let fields = classes.iter().flat_map(|class| Field::of(*class));
+    for field in fields {
+        let units = tally.units(field.class());
+        for word in &terms.words {
+            let mut sought = Vec::new();
+            let own = (word.term.as_str(), 1.0);
+            let variants = word.variants.iter();
+            let variants = variants.map(|one| (one.term.as_str(), discount(one.likeness)));
+            let mut worth_most = f64::INFINITY;
+            for (term, discount) in std::iter::once(own).chain(variants) {
+                let Place { entries, living } = ledger.place(*field, term)?;
+                if living == 0 {
+                    continue;
+                }
+                // A variant is never worth more than the word, however rare it is.
+                let rarity = rarity(living, units).min(worth_most);
+                if discount == 1.0 {
+                    worth_most = rarity;
+                }
+                let k1 = shape(field.class()).k1;
+                let count = f64::from(word.count);
+                let weight = rarity * (k1 + 1.0) * count * share(*field) * discount;
+                sought.push(Sought {
+                    weight: weight as f32,
+                    entries,
+                });
+            }
+            if !sought.is_empty() {
+                let field = *field;
+                clauses.push(Clause { field, sought });
+            }
+        }
+    }
+    Ok(clauses)
+}
+
+/// How much it says that a unit has a term that `living` of `units` have.
+fn rarity(living: u64, units: u64) -> f64 {
+    let (living, units) = (living as f64, units as f64);
+    ((units - living + 0.5) / (living + 0.5)).ln_1p()
+}

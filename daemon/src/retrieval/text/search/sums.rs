@@ -1,0 +1,182 @@
+//! The scores of one part's units, added up term by term.
+
+use super::super::error::Error;
+use super::super::part::{Gone, PerField, View};
+use super::best::Best;
+use super::scoring::{Clause, Norm};
+
+/// When the units that match are fewer than one in so many, they are listed rather than looked
+/// for among all.
+const LISTED_SHARE: usize = 32;
+
+/// How many units are scored at once: a block of postings.
+const PIECE: usize = 128;
+
+/// How many units make a block; as many as a word of [`Gone`] has bits.
+const BLOCK: usize = 64;
+
+/// Room for the scores of a part; kept between searches, all zero.
+#[derive(Default)]
+pub struct Sums {
+    scores: Vec<f32>,
+    /// The highest score of each block of units, so that hardly any block is looked through.
+    highest: Vec<f32>,
+    /// The units that match, when they are few.
+    listed: Vec<u32>,
+    lists: bool,
+    /// Units and scores of a word that has variants.
+    several: Vec<(u32, f32)>,
+}
+
+impl Sums {
+    /// Adds up the scores of all units of a part, `at` in the order of parts; those that are gone
+    /// included.
+    pub fn add_up(
+        &mut self,
+        view: &View<'_>,
+        at: usize,
+        clauses: &[Clause],
+        norms: &PerField<Norm>,
+    ) -> Result<(), Error> {
+        let units = view.part.units() as usize;
+        if self.scores.len() < units {
+            self.scores.resize(units, 0.0);
+            self.highest.resize(units.div_ceil(BLOCK), 0.0);
+        }
+        let entries = clauses.iter().flat_map(|clause| &clause.sought);
+        let entries = entries.filter_map(|sought| sought.entries.get(at)?.as_ref());
+        let postings: usize = entries.map(|entry| entry.units as usize).sum();
+        self.lists = postings < units / LISTED_SHARE;
+        for clause in clauses {
+            let norm = *norms.get(clause.field);
+            match clause.sought.as_slice() {
+                [one] => {
+                    if let Some(Some(entry)) = one.entries.get(at) {
+                        let lengths = view.part.lengths(clause.field);
+                        let weight = one.weight;
+                        view.part
+                            .postings(clause.field, entry, &mut |units, counts| {
+                                self.add(units, counts, lengths, weight, norm);
+                            })?;
+                    }
+                }
+                _ => self.add_best(view, at, clause, norm)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The score of one unit; 0 when it does not match.
+    pub fn score(&self, unit: u32) -> f32 {
+        self.scores.get(unit as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Shows each unit that matches and is there, with its score, and is all zero again. Unless
+    /// `all` are asked for, those below the bar of `best` may be counted only; how many were is
+    /// what comes back.
+    pub fn drain(
+        &mut self,
+        gone: &Gone,
+        all: bool,
+        best: &mut Best,
+        mut show: impl FnMut(&mut Best, u32, f32),
+    ) -> u64 {
+        if self.lists {
+            for unit in self.listed.drain(..) {
+                let score = self.scores.get_mut(unit as usize).map(std::mem::take);
+                if let Some(highest) = self.highest.get_mut(unit as usize / BLOCK) {
+                    *highest = 0.0;
+                }
+                if !gone.has(unit) {
+                    show(best, unit, score.unwrap_or(0.0));
+                }
+            }
+            return 0;
+        }
+        let mut counted = 0;
+        let blocks = self.scores.chunks_mut(BLOCK).zip(&mut self.highest);
+        for (at, (scores, highest)) in blocks.enumerate() {
+            let highest = std::mem::take(highest);
+            if highest == 0.0 {
+                continue;
+            }
+            let gone = gone.word(at);
+            if !all && gone == 0 && highest < best.bar() {
+                let matching = scores.iter().map(|score| u32::from(*score > 0.0));
+                counted += u64::from(matching.sum::<u32>());
+            } else {
+                for (bit, score) in scores.iter().enumerate() {
+                    if *score > 0.0 && gone >> bit & 1 == 0 {
+                        show(best, (at * BLOCK + bit) as u32, *score);
+                    }
+                }
+            }
+            scores.fill(0.0);
+        }
+        counted
+    }
+
+    /// Adds a term's scores. In three passes over pieces, so that the middle one, with the
+    /// divisions, is done for several units at once.
+    fn add(&mut self, units: &[u32], counts: &[u32], lengths: &[u32], weight: f32, norm: Norm) {
+        for (units, counts) in units.chunks(PIECE).zip(counts.chunks(PIECE)) {
+            let (mut found, mut scores) = ([0; PIECE], [0.0; PIECE]);
+            for (length, unit) in found.iter_mut().zip(units) {
+                *length = lengths.get(*unit as usize).copied().unwrap_or(0);
+            }
+            for ((score, length), count) in scores.iter_mut().zip(found).zip(counts) {
+                *score = norm.score(weight, *count, length);
+            }
+            for (unit, score) in units.iter().zip(scores) {
+                self.raise(*unit, score);
+            }
+        }
+    }
+
+    #[inline]
+    fn raise(&mut self, unit: u32, by: f32) {
+        let at = unit as usize;
+        if let (Some(sum), Some(highest)) =
+            (self.scores.get_mut(at), self.highest.get_mut(at / BLOCK))
+        {
+            if self.lists && *sum == 0.0 {
+                self.listed.push(unit);
+            }
+            *sum += by;
+            *highest = highest.max(*sum);
+        }
+    }
+
+    /// Adds the best of a word's terms to each unit that has one.
+    fn add_best(
+        &mut self,
+        view: &View<'_>,
+        at: usize,
+        clause: &Clause,
+        norm: Norm,
+    ) -> Result<(), Error> {
+        let lengths = view.part.lengths(clause.field);
+        let mut several = std::mem::take(&mut self.several);
+        for sought in &clause.sought {
+            let Some(Some(entry)) = sought.entries.get(at) else {
+                continue;
+            };
+            view.part
+                .postings(clause.field, entry, &mut |units, counts| {
+                    several.extend(units.iter().zip(counts).map(|(unit, count)| {
+                        let length = lengths.get(*unit as usize).copied().unwrap_or(0);
+                        (*unit, norm.score(sought.weight, *count, length))
+                    }));
+                })?;
+        }
+        several.sort_unstable_by(|one, other| {
+            one.0.cmp(&other.0).then_with(|| other.1.total_cmp(&one.1))
+        });
+        several.dedup_by_key(|(unit, _)| *unit);
+        for (unit, score) in several.drain(..) {
+            self.raise(unit, score);
+        }
+        self.several = several;
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! Terms in the place of one that hardly any unit has: what begins with it, and what is one typo
+//! away. Which they are follows from the units that are there alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::analyser::{Analyser, neighbours};
+use super::super::error::Error;
+use super::super::part::Field;
+use super::ledger::Ledger;
+use super::words::{Likeness, Variant, Word};
+
+/// A word that more units have is taken as it is.
+const RARE_UNITS_MAX: u64 = 2;
+
+/// How many terms that begin with a word are looked for, and how many for a typo.
+const BEGINNINGS_MAX: usize = 8;
+const TYPOS_MAX: usize = 4;
+
+/// Shorter words have too many that begin like them, or are one letter off.
+const BEGINNING_CHARACTERS_MIN: usize = 3;
+const TYPO_CHARACTERS_MIN: usize = 4;
+
+/// From here on scripts write no spaces, and a pair of characters says as much as a word.
+const FIRST_UNSPACED: char = '\u{e00}';
+
+/// How many letters an ending may have that a stem has lost: `configurat` begins with `configur`.
+const ENDING_CHARACTERS_MAX: usize = 5;
+
+/// The variants of a word, those that most units have first; none for a word that is not rare.
+pub fn variants(
+    ledger: &mut Ledger<'_>,
+    fields: &[Field],
+    word: &Word,
+    analyser: &mut Analyser,
+) -> Result<Vec<Variant>, Error> {
+    if word.units > RARE_UNITS_MAX {
+        return Ok(Vec::new());
+    }
+    let mut found = Candidates { ledger, fields };
+    let beginnings = found.beginnings(word)?;
+    let mut variants = found.best(beginnings, Likeness::Beginning, BEGINNINGS_MAX)?;
+    if variants.is_empty() && word.units == 0 {
+        variants.extend(found.beginning_of(word)?);
+    }
+    let mut typos = found.typos(word, analyser)?;
+    typos.retain(|term, _| variants.iter().all(|known| known.term != *term));
+    variants.extend(found.best(typos, Likeness::Typo, TYPOS_MAX)?);
+    Ok(variants)
+}
+
+struct Candidates<'a, 'b> {
+    ledger: &'a mut Ledger<'b>,
+    fields: &'a [Field],
+}
+
+impl Candidates<'_, '_> {
+    /// Terms that begin with the word's, with at most how many units have each.
+    fn beginnings(&self, word: &Word) -> Result<BTreeMap<String, u64>, Error> {
+        let mut found = BTreeMap::new();
+        let spaced = word.term.chars().all(|one| one < FIRST_UNSPACED);
+        if spaced && word.term.chars().count() < BEGINNING_CHARACTERS_MIN {
+            return Ok(found);
+        }
+        for view in self.ledger.views() {
+            for field in self.fields {
+                view.part.terms(*field, &word.term, &mut |term, units| {
+                    if term != word.term {
+                        *found.entry(term.to_owned()).or_default() += u64::from(units);
+                    }
+                })?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The longest term that is the word without its last letters.
+    fn beginning_of(&mut self, word: &Word) -> Result<Option<Variant>, Error> {
+        let ends = word.written.char_indices().rev().map(|(end, _)| end);
+        for end in ends.take(ENDING_CHARACTERS_MAX) {
+            let term = word.written.get(..end).unwrap_or_default();
+            if term == word.term || term.chars().count() < TYPO_CHARACTERS_MIN {
+                continue;
+            }
+            let units = self.ledger.living(self.fields, term)?;
+            if units > 0 {
+                return Ok(Some(Variant {
+                    term: term.to_owned(),
+                    likeness: Likeness::Beginning,
+                    units,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Terms of the words one edit away from the word as it was written.
+    fn typos(&self, word: &Word, analyser: &mut Analyser) -> Result<BTreeMap<String, u64>, Error> {
+        let mut found = BTreeMap::new();
+        let letters = word.written.chars().all(char::is_alphabetic);
+        if !letters || word.written.chars().count() < TYPO_CHARACTERS_MIN {
+            return Ok(found);
+        }
+        let mut near = BTreeSet::new();
+        neighbours(&word.written, &mut |edited| {
+            let term = analyser.stem(edited);
+            if term != word.term && !near.contains(term) {
+                near.insert(term.to_owned());
+            }
+        });
+        for term in near {
+            self.note(&term, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// Notes a term if any part knows it.
+    fn note(&self, term: &str, found: &mut BTreeMap<String, u64>) -> Result<(), Error> {
+        let mut units = 0;
+        for view in self.ledger.views() {
+            for field in self.fields {
+                let entry = view.part.entry(*field, term)?;
+                units += entry.map_or(0, |entry| u64::from(entry.units));
+            }
+        }
+        if units > 0 {
+            found.insert(term.to_owned(), units);
+        }
+        Ok(())
+    }
+
+    /// The terms that most units have, among equals the first by the alphabet. What is known of
+    /// each is how many units have or had it; those that are there are counted for as few as
+    /// possible.
+    fn best(
+        &mut self,
+        found: BTreeMap<String, u64>,
+        likeness: Likeness,
+        limit: usize,
+    ) -> Result<Vec<Variant>, Error> {
+        let mut candidates: Vec<(String, u64)> = found.into_iter().collect();
+        candidates.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        let mut best: Vec<Variant> = Vec::new();
+        for (term, at_most) in candidates {
+            let full = best.len() >= limit;
+            if full && best.last().is_some_and(|last| last.units > at_most) {
+                break;
+            }
+            let units = self.ledger.living(self.fields, &term)?;
+            if units == 0 {
+                continue;
+            }
+            let variant = Variant {
+                term,
+                likeness,
+                units,
+            };
+            let order = |known: &Variant| {
+                known.units > units || known.units == units && known.term < variant.term
+            };
+            let place = best.partition_point(order);
+            best.insert(place, variant);
+            best.truncate(limit);
+        }
+        Ok(best)
+    }
+}

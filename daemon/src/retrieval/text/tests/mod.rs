@@ -1,0 +1,59 @@
+//! Tests of the text index.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod oracle;
+mod property;
+mod safety;
+mod searching;
+
+use super::*;
+
+/// A unit of a document, or of talk in the session 100 + `group`.
+fn unit(kind: Kind, position: u64, number: u32, group: u64) -> Unit {
+    let session = match kind.class() {
+        Class::Documents => 0,
+        Class::Talk => 100 + group,
+    };
+    Unit {
+        key: key(position, number),
+        kind,
+        group,
+        session,
+        number,
+    }
+}
+
+fn add(unit: Unit, text: &str, around: &str) -> Change {
+    Change::Add(Addition {
+        unit,
+        text: text.to_owned(),
+        around: around.to_owned(),
+    })
+}
+
+/// An index with one document for each text, at the positions 1, 2, 3, …
+fn documents(folder: &std::path::Path, texts: &[&str]) -> TextIndex {
+    let index = TextIndex::open(folder, 1).unwrap();
+    for (at, text) in texts.iter().enumerate() {
+        let position = at as u64 + 1;
+        let unit = unit(Kind::Document, position, 0, position);
+        index.apply(&[add(unit, text, "")], position).unwrap();
+    }
+    index
+}
+
+fn query(text: &str) -> Query<'_> {
+    Query {
+        text,
+        classes: &Class::ALL,
+        limit: 10,
+        also: &[],
+    }
+}
+
+/// The positions of the hits, the best first.
+fn positions(index: &TextIndex, text: &str) -> Vec<u64> {
+    let found = index.search(&query(text), None).unwrap();
+    assert_eq!(found.total, found.hits.len() as u64);
+    found.hits.iter().map(|hit| hit.key >> 20).collect()
+}

@@ -1,0 +1,231 @@
+//! Whatever happened to an index, it answers bit for bit as one looked through unit by unit.
+
+use proptest::prelude::*;
+
+use super::oracle::Oracle;
+use super::*;
+
+const WORDS: &[&str] = &[
+    "alpha",
+    "alphas",
+    "alphabet",
+    "beta",
+    "betas",
+    "betta",
+    "gamma",
+    "gammas",
+    "gammon",
+    "delta",
+    "user_name",
+    "userName",
+    "parseHttpRequest",
+    "über",
+    "東京都庁",
+    "the",
+    "of",
+    "run",
+    "running",
+    "10.0.0.1",
+    "configuration",
+    "config",
+];
+
+const QUESTIONS: &[&str] = &[
+    "alpha",
+    "beta gamma delta",
+    "alpah betas the",
+    "conf run run",
+    "username",
+    "東京 10.0.0.1",
+    "configurati gamon",
+    "alpha beta gamma delta user_name run über config parse",
+    "the of",
+    "nothing",
+];
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Add {
+        kind: Kind,
+        group: u64,
+        texts: Vec<Vec<usize>>,
+    },
+    RemoveGroup(u64, u64),
+    RemoveSession(u64, u64),
+    RemovePosition(u64),
+    /// A document's newer version in the place of its older ones.
+    Replace(u64, Vec<usize>),
+    Settle,
+    /// The process ends and begins again.
+    Reopen,
+    /// The log is applied again from some positions back.
+    Again(u64),
+    LetGo,
+}
+
+fn text() -> impl Strategy<Value = Vec<usize>> {
+    proptest::collection::vec(0..WORDS.len(), 0..12)
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let kind = proptest::sample::select(Kind::ALL.to_vec());
+    let texts = proptest::collection::vec(text(), 1..5);
+    prop_oneof![
+        8 => (kind, 0_u64..4, texts)
+            .prop_map(|(kind, group, texts)| Happening::Add { kind, group, texts }),
+        1 => (0_u64..4, 0_u64..30).prop_map(|(group, back)| Happening::RemoveGroup(group, back)),
+        1 => (99_u64..104, 0_u64..30)
+            .prop_map(|(session, back)| Happening::RemoveSession(session, back)),
+        1 => (0_u64..30).prop_map(Happening::RemovePosition),
+        2 => (0_u64..4, text()).prop_map(|(group, text)| Happening::Replace(group, text)),
+        2 => Just(Happening::Settle),
+        1 => Just(Happening::Reopen),
+        1 => (0_u64..10).prop_map(Happening::Again),
+        1 => Just(Happening::LetGo),
+    ]
+}
+
+fn written(words: &[usize]) -> String {
+    let words: Vec<&str> = words.iter().map(|at| WORDS[*at]).collect();
+    words.join(" ")
+}
+
+/// The event a happening stands for.
+fn event(happening: &Happening, position: u64) -> Vec<Change> {
+    match happening {
+        Happening::Add { kind, group, texts } => texts
+            .iter()
+            .enumerate()
+            .map(|(number, text)| {
+                let around: Vec<usize> = texts[..=number].concat();
+                let unit = unit(*kind, position, number as u32, *group);
+                add(unit, &written(text), &written(&around))
+            })
+            .collect(),
+        Happening::RemoveGroup(group, back) => vec![Change::RemoveGroup {
+            group: *group,
+            before: position.saturating_sub(*back),
+        }],
+        Happening::RemoveSession(session, back) => vec![Change::RemoveSession {
+            session: if *session == 99 { 0 } else { *session },
+            before: position.saturating_sub(*back),
+        }],
+        Happening::RemovePosition(back) => vec![Change::RemovePosition {
+            position: position.saturating_sub(*back),
+        }],
+        Happening::Replace(group, text) => vec![
+            Change::RemoveGroup {
+                group: *group,
+                before: position,
+            },
+            add(
+                unit(Kind::Document, position, 0, *group),
+                &written(text),
+                "",
+            ),
+        ],
+        Happening::Settle | Happening::Reopen | Happening::Again(_) | Happening::LetGo => {
+            Vec::new()
+        }
+    }
+}
+
+fn bits(ranked: &[(u64, f32)]) -> Vec<(u64, u32)> {
+    ranked
+        .iter()
+        .map(|(key, score)| (*key, score.to_bits()))
+        .collect()
+}
+
+fn check(index: &TextIndex, oracle: &Oracle) {
+    let keys = index.units(None).unwrap();
+    assert_eq!(keys, oracle.keys());
+    assert_eq!(index.counts().units(), keys.len() as u64);
+    let also: Vec<u64> = keys.iter().copied().step_by(3).chain([7]).collect();
+    for text in QUESTIONS {
+        for classes in [&Class::ALL[..], &[Class::Talk], &[Class::Documents]] {
+            let wanted = oracle.search(text, classes);
+            let asked = Query {
+                text,
+                classes,
+                limit: 1000,
+                also: &also,
+            };
+            let found = index.search(&asked, None).unwrap();
+            let hits: Vec<(u64, f32)> = found.hits.iter().map(|hit| (hit.key, hit.score)).collect();
+            assert_eq!(bits(&hits), bits(&wanted), "{text} {classes:?}");
+            assert_eq!(found.total, wanted.len() as u64);
+            for (key, score) in also.iter().zip(&found.also) {
+                let known = wanted.iter().find(|(known, _)| known == key);
+                assert_eq!(*score, known.map_or(0.0, |(_, score)| *score));
+            }
+            let few = Query {
+                limit: 3,
+                also: &[],
+                ..asked
+            };
+            let odd = |unit: &Unit| unit.position() % 2 == 1;
+            let found = index.search(&few, Some(&odd)).unwrap();
+            let odd: Vec<(u64, f32)> = wanted
+                .iter()
+                .filter(|(key, _)| (key >> 20) % 2 == 1)
+                .copied()
+                .collect();
+            assert_eq!(found.total, odd.len() as u64);
+            let hits: Vec<(u64, f32)> = found.hits.iter().map(|hit| (hit.key, hit.score)).collect();
+            assert_eq!(bits(&hits), bits(&odd[..odd.len().min(3)]));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_answers_as_one_that_looks_at_every_unit(
+        happenings in proptest::collection::vec(happening(), 1..40),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = TextIndex::open(folder.path(), 1).unwrap();
+        let mut oracle = Oracle::default();
+        let mut log: Vec<Vec<Change>> = Vec::new();
+        for happening in &happenings {
+            let apply_from = |index: &TextIndex, log: &[Vec<Change>], from: u64| {
+                for (at, event) in log.iter().enumerate().skip(from as usize) {
+                    index.apply(event, at as u64 + 1).unwrap();
+                }
+            };
+            match happening {
+                Happening::Settle => {
+                    index.settle().unwrap();
+                    assert_eq!(index.settled_position(), log.len() as u64);
+                    assert_eq!(index.counts().fresh_units, 0);
+                    check(&index, &oracle);
+                }
+                Happening::Reopen => {
+                    drop(index);
+                    index = TextIndex::open(folder.path(), 1).unwrap();
+                    apply_from(&index, &log, index.position());
+                    check(&index, &oracle);
+                }
+                Happening::Again(back) => {
+                    let from = (log.len() as u64).saturating_sub(*back);
+                    apply_from(&index, &log, from);
+                }
+                Happening::LetGo => index.let_go(),
+                Happening::Add { .. }
+                | Happening::RemoveGroup(..)
+                | Happening::RemoveSession(..)
+                | Happening::RemovePosition(_)
+                | Happening::Replace(..) => {
+                    let position = log.len() as u64 + 1;
+                    let event = event(happening, position);
+                    let removed = index.apply(&event, position).unwrap();
+                    assert_eq!(removed, oracle.apply(&event));
+                    log.push(event);
+                }
+            }
+        }
+        check(&index, &oracle);
+    }
+}

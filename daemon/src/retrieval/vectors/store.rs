@@ -1,0 +1,394 @@
+//! The folder of segments of one generation, and where each key's row is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+use super::format::MAX_BLOCK;
+use super::rounding::round_row;
+use super::segment::{Change, ROW_BITS, Segment, failed};
+use super::{Generation, MAX_DIMENSION, MAX_MODEL, VectorError};
+
+/// The name's end of a segment's file.
+const SUFFIX: &str = ".vectors";
+/// Segments, at most: a row's number fits 32 bits.
+const MAX_SEGMENTS: usize = 1 << (32 - ROW_BITS);
+
+/// Vectors by key, of one generation. One writer at a time; any number of searches.
+#[derive(Debug)]
+pub struct VectorStore {
+    folder: PathBuf,
+    pub(super) generation: Generation,
+    pub(super) segments: Vec<Segment>,
+    rows: RowsByKey,
+}
+
+/// What opening a store came to.
+#[derive(Debug)]
+pub struct Opened {
+    /// The store.
+    pub store: VectorStore,
+    /// Bytes that were not whole and were cut off; what they held comes again from the log.
+    pub cut: u64,
+}
+
+impl VectorStore {
+    /// Opens the store in a folder, or begins one there.
+    ///
+    /// What a kill left half written is cut off at the last whole block, and later segments with
+    /// it: [`VectorStore::position`] then says from where the log is to be read again.
+    ///
+    /// # Errors
+    /// The folder holds another generation, or the system refuses.
+    pub fn open(folder: &Path, generation: Generation) -> Result<Opened, VectorError> {
+        if !(1..=MAX_DIMENSION).contains(&generation.dimension)
+            || generation.model.len() > MAX_MODEL
+        {
+            return Err(VectorError::Unfit);
+        }
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        let mut store = Self {
+            folder: folder.into(),
+            generation,
+            segments: Vec::new(),
+            rows: RowsByKey::default(),
+        };
+        let mut cut = 0;
+        let mut whole = true;
+        for number in segment_numbers(folder)? {
+            let path = store.path(number);
+            if whole && store.segments.len() < MAX_SEGMENTS {
+                let lost = store.open_segment(&path)?;
+                whole = lost == 0;
+                cut += lost;
+            } else {
+                cut += fs::metadata(&path).map_err(failed(&path))?.len();
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
+        }
+        Ok(Opened { store, cut })
+    }
+
+    /// Adds one segment; returns how many of its bytes were not whole.
+    fn open_segment(&mut self, path: &Path) -> Result<u64, VectorError> {
+        let number = self.segments.len();
+        let (rows, segments) = (&mut self.rows, &mut self.segments);
+        let mut gone = Vec::new();
+        let (segment, cut) = Segment::open(path, &self.generation, |segment, change| {
+            let mut keys_of = Vec::new();
+            match change {
+                Change::Rows(first) => {
+                    for (within, key) in segment.keys.iter().enumerate().skip(first) {
+                        keys_of.push((*key, Some(row(number, within))));
+                    }
+                }
+                Change::Deletions(keys) => keys_of.extend(keys.into_iter().map(|key| (key, None))),
+            }
+            for (key, at) in keys_of {
+                let key_of = |row| key_at(segments, Some(segment), row);
+                gone.extend(match at {
+                    Some(at) => rows.put(key, at, key_of),
+                    None => rows.take(key, key_of),
+                });
+            }
+        })?;
+        match segment {
+            Some(segment) => self.segments.push(segment),
+            None => fs::remove_file(path).map_err(failed(path))?,
+        }
+        gone.into_iter().for_each(|row| self.kill(row));
+        Ok(cut)
+    }
+
+    /// What the store holds vectors of.
+    #[must_use]
+    pub fn generation(&self) -> &Generation {
+        &self.generation
+    }
+
+    /// How far the log is taken in: what was given with the last whole block; 0 if there is none.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.segments.last().map_or(0, |segment| segment.position)
+    }
+
+    /// Keys that have a vector.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.table.len()
+    }
+
+    /// Whether no key has a vector.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a key has a vector.
+    #[must_use]
+    pub fn contains(&self, key: u64) -> bool {
+        self.find(key).is_some()
+    }
+
+    /// The keys that have a vector, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        self.segments.iter().flat_map(|segment| {
+            let rows = segment.keys.iter().zip(&segment.dead);
+            rows.filter(|(_, is_dead)| !**is_dead).map(|(key, _)| *key)
+        })
+    }
+
+    /// Bytes on disk.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.segments.iter().map(Segment::size).sum()
+    }
+
+    /// Stores vectors; a key's earlier vector is gone. A kill keeps a whole number of blocks of them.
+    ///
+    /// `position` says how far the log is taken in with them; it never goes down.
+    ///
+    /// # Errors
+    /// A vector of another length, or the system refuses; then nothing after the failed block is stored.
+    pub fn append(&mut self, vectors: &[(u64, &[f32])], position: u64) -> Result<(), VectorError> {
+        let wanted = self.generation.dimension;
+        if let Some(found) = vectors
+            .iter()
+            .map(|(_, vector)| vector.len())
+            .find(|found| *found != wanted)
+        {
+            return Err(VectorError::Dimension { found, wanted });
+        }
+        let before = self.position();
+        let mut rest = vectors.len();
+        for some in vectors.chunks(MAX_BLOCK) {
+            rest -= some.len();
+            let keys: Vec<u64> = some.iter().map(|(key, _)| *key).collect();
+            let mut rows = Vec::with_capacity(some.len() * wanted);
+            let scales: Vec<f32> = some
+                .iter()
+                .map(|(_, vector)| round_row(vector, &mut rows))
+                .collect();
+            // Only the last block says the new position: until then it is not all there.
+            let position = if rest == 0 {
+                position.max(before)
+            } else {
+                before
+            };
+            let number = self.current(some.len())?;
+            let Some(segment) = self.segments.get_mut(number) else {
+                break;
+            };
+            let first = segment.append(&keys, &scales, &rows, position)?;
+            for (key, within) in keys.into_iter().zip(first..) {
+                let gone = self.rows.put(key, row(number, within), |row| {
+                    key_at(&self.segments, None, row)
+                });
+                gone.into_iter().for_each(|row| self.kill(row));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes vectors away; keys that have none are left out.
+    ///
+    /// # Errors
+    /// The system refuses; then nothing after the failed block is taken away.
+    pub fn delete(&mut self, keys: &[u64], position: u64) -> Result<(), VectorError> {
+        let before = self.position();
+        let known: Vec<u64> = keys
+            .iter()
+            .copied()
+            .filter(|key| self.contains(*key))
+            .collect();
+        let mut blocks = known.chunks(MAX_BLOCK).peekable();
+        if blocks.peek().is_none() {
+            return self.advance(position);
+        }
+        while let Some(keys) = blocks.next() {
+            let position = if blocks.peek().is_none() {
+                position.max(before)
+            } else {
+                before
+            };
+            let number = self.current(0)?;
+            let Some(segment) = self.segments.get_mut(number) else {
+                break;
+            };
+            segment.delete(keys, position)?;
+            for key in keys {
+                let gone = self
+                    .rows
+                    .take(*key, |row| key_at(&self.segments, None, row));
+                gone.into_iter().for_each(|row| self.kill(row));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that the log is taken in up to `position`, which brought no vectors.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn advance(&mut self, position: u64) -> Result<(), VectorError> {
+        if position <= self.position() {
+            return Ok(());
+        }
+        let number = self.current(0)?;
+        self.segments
+            .get_mut(number)
+            .map_or(Ok(()), |segment| segment.delete(&[], position))
+    }
+
+    /// Has everything on the disk when it returns. Without it a power cut may take what is newest.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn sync(&self) -> Result<(), VectorError> {
+        self.segments.last().map_or(Ok(()), Segment::sync)
+    }
+
+    /// The segment that is written to, a new one if that many rows do not fit.
+    fn current(&mut self, rows: usize) -> Result<usize, VectorError> {
+        if !self
+            .segments
+            .last()
+            .is_some_and(|segment| segment.has_room(rows))
+        {
+            self.begin()?;
+        }
+        Ok(self.segments.len().saturating_sub(1))
+    }
+
+    /// Begins a new segment; those before it are never written again.
+    pub(super) fn begin(&mut self) -> Result<(), VectorError> {
+        if self.segments.len() >= MAX_SEGMENTS {
+            return Err(VectorError::Unfit);
+        }
+        let position = self.position();
+        self.sync()?;
+        let number = segment_numbers(&self.folder)?
+            .last()
+            .map_or(1, |last| last + 1);
+        let mut segment = Segment::create(&self.path(number), &self.generation)?;
+        segment.delete(&[], position)?;
+        self.segments.push(segment);
+        Ok(())
+    }
+
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        self.rows.get(key, |row| key_at(&self.segments, None, row))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Rebuilds where each key is, after segments were changed.
+    pub(super) fn index(&mut self) {
+        let mut rows = RowsByKey::default();
+        for (number, segment) in self.segments.iter().enumerate() {
+            let live = segment
+                .keys
+                .iter()
+                .enumerate()
+                .filter(|(within, _)| segment.dead.get(*within) == Some(&false));
+            for (within, key) in live {
+                rows.put(*key, row(number, within), |row| {
+                    key_at(&self.segments, None, row)
+                });
+            }
+        }
+        self.rows = rows;
+    }
+
+    fn kill(&mut self, row: u32) {
+        let (number, within) = parts(row);
+        if let Some(segment) = self.segments.get_mut(number) {
+            segment.kill(within);
+        }
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:010}{SUFFIX}"))
+    }
+}
+
+/// The row of each key: only row numbers are kept, five bytes a key; keys are in the segments.
+#[derive(Debug, Default)]
+struct RowsByKey {
+    table: HashTable<u32>,
+}
+
+impl RowsByKey {
+    fn get(&self, key: u64, key_of: impl Fn(u32) -> Option<u64>) -> Option<u32> {
+        self.table
+            .find(hash(key), |row| key_of(*row) == Some(key))
+            .copied()
+    }
+
+    /// Sets the row of a key; returns the one it had.
+    fn put(&mut self, key: u64, row: u32, key_of: impl Fn(u32) -> Option<u64>) -> Option<u32> {
+        if let Some(known) = self
+            .table
+            .find_mut(hash(key), |row| key_of(*row) == Some(key))
+        {
+            return Some(std::mem::replace(known, row));
+        }
+        self.table
+            .insert_unique(hash(key), row, |row| hash(key_of(*row).unwrap_or(key)));
+        None
+    }
+
+    fn take(&mut self, key: u64, key_of: impl Fn(u32) -> Option<u64>) -> Option<u32> {
+        let entry = self
+            .table
+            .find_entry(hash(key), |row| key_of(*row) == Some(key))
+            .ok()?;
+        Some(entry.remove().0)
+    }
+}
+
+fn hash(key: u64) -> u64 {
+    FxBuildHasher.hash_one(key)
+}
+
+/// A row's number in the store, of its segment's number and its own within it.
+pub(super) fn row(segment: usize, within: usize) -> u32 {
+    u32::try_from((segment << ROW_BITS) | within).unwrap_or(u32::MAX)
+}
+
+/// The segment's number, and the row's within it.
+pub(super) fn parts(row: u32) -> (usize, usize) {
+    (
+        (row >> ROW_BITS) as usize,
+        (row & ((1 << ROW_BITS) - 1)) as usize,
+    )
+}
+
+/// The key of a row; `next` is a segment that is about to be the last.
+fn key_at(segments: &[Segment], next: Option<&Segment>, row: u32) -> Option<u64> {
+    let (number, within) = parts(row);
+    let segment = segments
+        .get(number)
+        .or(if number == segments.len() { next } else { None })?;
+    segment.keys.get(within).copied()
+}
+
+/// The numbers of a folder's segments, in order; other files are left alone.
+fn segment_numbers(folder: &Path) -> Result<Vec<u64>, VectorError> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let name = entry.map_err(failed(folder))?.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(SUFFIX))
+            .filter(|name| name.len() == 10);
+        numbers.extend(number.and_then(|number| number.parse::<u64>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}

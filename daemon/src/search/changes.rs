@@ -1,0 +1,147 @@
+//! What an event does to the set of what can be found.
+
+use std::ops::ControlFlow;
+
+use super::pieces::{
+    Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces,
+};
+use crate::checkpoints::CheckpointFact;
+use crate::documents::DocumentFact;
+use crate::log::{Log, ScopeOf, Stamped};
+use crate::projects::ProjectFact;
+use crate::retrieval::text::{Addition, Change, Unit, key};
+use crate::sessions;
+use crate::store::{Blobs, Error};
+
+/// How many texts before a message or result stand beside it.
+const BESIDE: usize = 2;
+/// How many events of its session are looked through for them.
+const LOOKED_BACK: usize = 16;
+
+/// What one event changes.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// For the index of texts, in order.
+    pub text: Vec<Change>,
+    /// For the vectors: key and text of each unit that is new.
+    pub embed: Vec<(u64, String)>,
+}
+
+/// What an event changes. A text that cannot be read is left out, and logged: whoever reads it is told.
+///
+/// # Errors
+/// [`Error`] when the event or the index of the log cannot be read.
+pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes, Error> {
+    let before = event.position().0;
+    let mut changes = Changes::default();
+    if let (Some(session), true) = (&event.header.session, sessions::is_tombstone(event)) {
+        changes.text.push(Change::RemoveSession {
+            session: of_session(session),
+            before,
+        });
+        return Ok(changes);
+    }
+    for group in groups_replaced(event)? {
+        changes.text.push(Change::RemoveGroup { group, before });
+    }
+    if let (Some(DocumentFact::Removed), Some(source)) =
+        (DocumentFact::of(event)?, &event.header.project)
+    {
+        changes.text.push(Change::RemoveSession {
+            session: of_source(source),
+            before,
+        });
+    }
+    let found = match pieces(blobs, event) {
+        Ok(found) => found,
+        Err(error @ Error::Corrupt { .. }) => {
+            tracing::warn!(position = before, %error, "a text cannot be searched");
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let Some(found) = found else {
+        return Ok(changes);
+    };
+    let beside = beside(log, blobs, event)?;
+    for (number, piece) in (0..).zip(&found.all) {
+        let unit = Unit {
+            key: key(before, number),
+            kind: found.kind,
+            group: found.group,
+            session: found.session,
+            number: piece.number,
+        };
+        let text = found.indexed(piece);
+        let around = match is_talk(event) {
+            true => format!("{beside}{text}"),
+            false => String::new(),
+        };
+        changes.embed.push((unit.key, found.embedded(piece)));
+        changes
+            .text
+            .push(Change::Add(Addition { unit, text, around }));
+    }
+    Ok(changes)
+}
+
+/// The groups whose earlier units go with an event.
+fn groups_replaced(event: &Stamped) -> Result<Vec<u64>, Error> {
+    if let Some(fact) = DocumentFact::of(event)? {
+        return Ok(match fact {
+            DocumentFact::Taken(taken) => vec![of_document(&taken.document)],
+            DocumentFact::Gone(gone) => vec![of_document(&gone.document)],
+            DocumentFact::Added(_)
+            | DocumentFact::Removed
+            | DocumentFact::Continued(_)
+            | DocumentFact::Touched(_)
+            | DocumentFact::Failed(_)
+            | DocumentFact::FailureGone(_) => Vec::new(),
+        });
+    }
+    if let Some(ProjectFact::Written(written)) = ProjectFact::of(event)? {
+        let project = event.header.project.as_deref().unwrap_or_default();
+        return Ok(vec![of_context(project, &written.file_type)]);
+    }
+    if let Some(CheckpointFact::Deleted(deleted)) = CheckpointFact::of(event)? {
+        let gone = deleted.gone.iter();
+        return Ok(gone
+            .map(|gone| of_checkpoint(&gone.checkpoint.to_string()))
+            .collect());
+    }
+    Ok(Vec::new())
+}
+
+/// The beginnings of the texts before an event in its session, in their order.
+fn beside(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<String, Error> {
+    let Some(session) = event.header.session.as_deref().filter(|_| is_talk(event)) else {
+        return Ok(String::new());
+    };
+    let mut texts: Vec<String> = Vec::new();
+    let mut looked = 0;
+    log.back(
+        ScopeOf::Session(session),
+        event.position(),
+        &mut |earlier| {
+            looked += 1;
+            if is_talk(&earlier)
+                && let Ok(Some(found)) = pieces(blobs, &earlier)
+            {
+                texts.push(text_beside(&found));
+            }
+            Ok(match texts.len() < BESIDE && looked < LOOKED_BACK {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            })
+        },
+    )?;
+    texts.reverse();
+    Ok(texts.concat())
+}
+
+fn text_beside(found: &Pieces) -> String {
+    let mut text = found.title.clone();
+    text.push('\n');
+    text.push_str(&found.beside());
+    text
+}

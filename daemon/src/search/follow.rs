@@ -1,0 +1,156 @@
+//! What is done behind the log so that searches find all of it at once: new events are applied, what is
+//! fresh is written down, vectors that are missing are made.
+//!
+//! One thread of low priority: whoever writes or searches goes first. It holds a state only for
+//! milliseconds at a time, so that the store can always be compacted.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::index::{Index, IndexError, Reached};
+use super::room::Room;
+use crate::log::Position;
+use crate::operation::Context;
+
+/// Its name in `status`.
+pub const NAME: &str = "search";
+
+/// What is recorded is applied when nothing more came for so long: whoever writes goes first, and a
+/// search does not wait for it, since it applies the rest itself.
+const QUIET: Duration = Duration::from_millis(300);
+/// It is applied after so long in any case.
+const PUT_OFF_MAX: Duration = Duration::from_secs(2);
+/// A state is held so long at most.
+const GO: Duration = Duration::from_millis(20);
+/// What is fresh is written down when nothing has happened for so long.
+const SETTLE_AFTER: Duration = Duration::from_secs(5);
+/// After a failure it tries again in so long.
+const AGAIN: Duration = Duration::from_secs(2);
+/// Niceness of the thread, from 0 to 19.
+const NICE: i32 = 10;
+
+/// Follows the log until it is dropped.
+pub async fn run(cx: Arc<Context>) {
+    let (wake, wakes) = sync_channel(1);
+    let shared = Arc::clone(&cx);
+    let thread = std::thread::Builder::new()
+        .name("search".to_owned())
+        .spawn(move || follow(&shared, &wakes));
+    match (thread, Room::of(&cx)) {
+        (Ok(thread), Ok(room)) => room.keep(thread, wake.clone()),
+        (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed behind the log"),
+        (Err(error), _) => {
+            tracing::error!(%error, "nothing is indexed behind the log: no thread can be started");
+            return;
+        }
+    }
+    let mut published = cx.engine.watch();
+    drop(cx);
+    loop {
+        knock(&wake);
+        if published.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Wakes the thread; one that has been woken already needs no more.
+fn knock(wake: &SyncSender<()>) {
+    let _ = wake.try_send(());
+}
+
+fn follow(cx: &Context, wakes: &Receiver<()>) {
+    if let Err(error) = rustix::process::nice(NICE) {
+        tracing::debug!(%error, "indexing runs with the priority of all else");
+    }
+    let mut wait = SETTLE_AFTER;
+    loop {
+        let is_quiet = match wakes.recv_timeout(wait) {
+            Ok(()) => false,
+            Err(RecvTimeoutError::Timeout) => true,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        let stops = || Room::of(cx).is_ok_and(Room::is_stopping);
+        if stops() || (!is_quiet && !put_off(wakes)) || stops() {
+            return;
+        }
+        wait = match work(cx, is_quiet) {
+            Ok(Left::Nothing) => Duration::from_secs(3600),
+            Ok(Left::ToSettle) => SETTLE_AFTER,
+            Ok(Left::ToEmbed) => Duration::ZERO,
+            Err(error) => {
+                tracing::warn!(%error, "search does not follow");
+                if let Ok(room) = Room::of(cx) {
+                    room.close(&error);
+                }
+                AGAIN
+            }
+        };
+    }
+}
+
+/// Waits until nothing is recorded for a while; whether the daemon goes on.
+fn put_off(wakes: &Receiver<()>) -> bool {
+    let until = Instant::now() + PUT_OFF_MAX;
+    loop {
+        match wakes.recv_timeout(QUIET) {
+            Ok(()) if Instant::now() < until => {}
+            Ok(()) | Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+}
+
+/// What is still to be done when nothing new comes.
+enum Left {
+    Nothing,
+    ToSettle,
+    ToEmbed,
+}
+
+fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
+    let Ok(room) = Room::of(cx) else {
+        return Ok(Left::Nothing);
+    };
+    let Some(tail) = cx.engine.published().map(|state| state.tail.position) else {
+        return Ok(Left::Nothing);
+    };
+    let is_behind = room.position() < tail;
+    if tail == Position(0) || (!is_behind && room.seen().is_none()) {
+        return Ok(Left::Nothing);
+    }
+    let index = room.index()?;
+    catch_up(cx, &index)?;
+    room.note(None);
+    index.settle(is_quiet)?;
+    let embedded = match cx.engine.published() {
+        Some(published) => {
+            index.embed_some(&published, &cx.blobs, is_quiet || index.wants_few())?
+        }
+        None => 0,
+    };
+    Ok(if embedded > 0 {
+        Left::ToEmbed
+    } else if index.is_settled() && !index.wants_vectors() {
+        Left::Nothing
+    } else {
+        Left::ToSettle
+    })
+}
+
+fn catch_up(cx: &Context, index: &Index) -> Result<(), IndexError> {
+    while let Some(published) = cx.engine.published() {
+        if Room::of(cx).is_ok_and(Room::is_stopping) {
+            return Ok(());
+        }
+        match index.advance(&published, &cx.blobs, Instant::now() + GO)? {
+            Reached::All => return Ok(()),
+            Reached::Part(_) => {
+                drop(published);
+                index.settle(false)?;
+            }
+        }
+    }
+    Ok(())
+}

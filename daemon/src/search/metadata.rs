@@ -1,0 +1,220 @@
+//! Conditions on what a document's front matter says besides: a value, any of a list, a range.
+
+use serde_json::{Map, Value};
+
+use crate::error::Refusal;
+
+/// What a field must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// One of these values; a field that is a list must hold one.
+    AnyOf(Vec<Value>),
+    /// Between bounds.
+    Within {
+        /// The lower bound, and whether it is included.
+        low: Option<(Bound, bool)>,
+        /// The upper one.
+        high: Option<(Bound, bool)>,
+    },
+}
+
+/// An end of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound {
+    /// A number.
+    Number(f64),
+    /// A text, as dates are: ISO 8601 dates and times order as their texts do.
+    Text(String),
+}
+
+/// The words of a range.
+const WORDS: [&str; 4] = ["gt", "gte", "lt", "lte"];
+
+impl Condition {
+    /// Whether an object is a range: nothing but bounds.
+    #[must_use]
+    pub fn is_range(fields: &Map<String, Value>) -> bool {
+        !fields.is_empty() && fields.keys().all(|key| WORDS.contains(&key.as_str()))
+    }
+
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when a bound is neither a number nor a text, or the ends are of two kinds.
+    pub fn of(field: &str, value: Value) -> Result<Self, Refusal> {
+        match value {
+            Value::Object(bounds) => Self::within(field, &bounds),
+            Value::Array(values) => Ok(Self::AnyOf(values)),
+            value => Ok(Self::AnyOf(vec![value])),
+        }
+    }
+
+    fn within(field: &str, bounds: &Map<String, Value>) -> Result<Self, Refusal> {
+        let (mut low, mut high) = (None, None);
+        for (word, value) in bounds {
+            let bound = match value {
+                Value::Number(number) => number.as_f64().map(Bound::Number),
+                Value::String(text) => Some(Bound::Text(text.clone())),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            };
+            let Some(bound) = bound else {
+                return Err(Refusal::invalid(format!(
+                    "the filter on `{field}`: `{word}` is neither a number nor a text such as a date"
+                )));
+            };
+            let (end, is_other) = match word.as_str() {
+                "gt" | "gte" => (&mut low, "gte"),
+                _ => (&mut high, "lte"),
+            };
+            *end = Some((bound, word == is_other));
+        }
+        let is_mixed = match (&low, &high) {
+            (Some((low, _)), Some((high, _))) => {
+                std::mem::discriminant(low) != std::mem::discriminant(high)
+            }
+            _ => false,
+        };
+        if is_mixed {
+            return Err(Refusal::invalid(format!(
+                "the filter on `{field}` has one end that is a number and one that is a text"
+            )));
+        }
+        Ok(Self::Within { low, high })
+    }
+
+    /// Whether a document's metadata meet it; a field that is not there meets nothing.
+    #[must_use]
+    pub fn is_met(&self, metadata: &Map<String, Value>, path: &str) -> bool {
+        let Some(value) = field(metadata, path) else {
+            return false;
+        };
+        match value {
+            Value::Array(values) => values.iter().any(|value| self.fits(value)),
+            value => self.fits(value),
+        }
+    }
+
+    fn fits(&self, value: &Value) -> bool {
+        match self {
+            Self::AnyOf(wanted) => wanted.iter().any(|wanted| is_same(wanted, value)),
+            Self::Within { low, high } => {
+                let above = low.as_ref().is_none_or(|(bound, is_in)| {
+                    compared(value, bound).is_some_and(|order| match order {
+                        std::cmp::Ordering::Greater => true,
+                        std::cmp::Ordering::Equal => *is_in,
+                        std::cmp::Ordering::Less => false,
+                    })
+                });
+                let below = high.as_ref().is_none_or(|(bound, is_in)| {
+                    compared(value, bound).is_some_and(|order| match order {
+                        std::cmp::Ordering::Less => true,
+                        std::cmp::Ordering::Equal => *is_in,
+                        std::cmp::Ordering::Greater => false,
+                    })
+                });
+                above && below
+            }
+        }
+    }
+}
+
+/// A field by its path, whose parts are divided by dots; a key may hold dots itself.
+fn field<'m>(metadata: &'m Map<String, Value>, path: &str) -> Option<&'m Value> {
+    if let Some(value) = metadata.get(path) {
+        return Some(value);
+    }
+    path.match_indices('.').find_map(|(at, _)| {
+        let (first, rest) = (path.get(..at)?, path.get(at + 1..)?);
+        field(metadata.get(first)?.as_object()?, rest)
+    })
+}
+
+/// Equal values: numbers by what they are, texts in any case.
+fn is_same(wanted: &Value, value: &Value) -> bool {
+    match (wanted, value) {
+        (Value::Number(wanted), Value::Number(value)) => wanted.as_f64() == value.as_f64(),
+        (Value::String(wanted), Value::String(value)) => {
+            wanted == value || wanted.to_lowercase() == value.to_lowercase()
+        }
+        // What callers write as text.
+        (Value::String(wanted), Value::Number(value)) => *wanted == value.to_string(),
+        (Value::String(wanted), Value::Bool(value)) => *wanted == value.to_string(),
+        (wanted, value) => wanted == value,
+    }
+}
+
+fn compared(value: &Value, bound: &Bound) -> Option<std::cmp::Ordering> {
+    match (value, bound) {
+        (Value::Number(value), Bound::Number(bound)) => value.as_f64()?.partial_cmp(bound),
+        (Value::String(value), Bound::Text(bound)) => Some(value.as_str().cmp(bound)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn is_met(condition: Value, metadata: Value, path: &str) -> bool {
+        let Value::Object(metadata) = metadata else {
+            return false;
+        };
+        Condition::of(path, condition)
+            .unwrap()
+            .is_met(&metadata, path)
+    }
+
+    /// Values, lists, ranges of numbers and dates, nested fields; what is not there meets nothing.
+    #[test]
+    fn conditions_hold_or_do_not() {
+        let about = json!({
+            "author": "John Doe", "pages": 12, "due": "2026-11-22", "final": true,
+            "teams": ["core", "web"],
+            "content_analysis": {"sentiment": "positive", "scores": {"clarity": 0.5}},
+        });
+        for (condition, path, met) in [
+            (json!("john doe"), "author", true),
+            (json!("Jane"), "author", false),
+            (json!(["Jane", "John Doe"]), "author", true),
+            (json!("web"), "teams", true),
+            (json!(["x"]), "teams", false),
+            (json!(12.0), "pages", true),
+            (json!("12"), "pages", true),
+            (json!(true), "final", true),
+            (json!({"gte": 12}), "pages", true),
+            (json!({"gt": 12}), "pages", false),
+            (json!({"gt": 11, "lt": 13}), "pages", true),
+            (json!({"lte": 11.5}), "pages", false),
+            (
+                json!({"gte": "2026-11-01", "lt": "2026-12-01"}),
+                "due",
+                true,
+            ),
+            (json!({"gte": 1}), "due", false),
+            (json!("positive"), "content_analysis.sentiment", true),
+            (json!({"lt": 1}), "content_analysis.scores.clarity", true),
+            (json!("x"), "nothing", false),
+            (json!({"gte": 0}), "nothing", false),
+        ] {
+            assert_eq!(
+                is_met(condition.clone(), about.clone(), path),
+                met,
+                "{path}: {condition}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_bounds_are_refused() {
+        for (condition, told) in [
+            (json!({"gte": true}), "neither a number"),
+            (json!({"gte": 1, "lt": "b"}), "one that is a text"),
+        ] {
+            let refusal = Condition::of("pages", condition).unwrap_err();
+            assert!(refusal.message.contains(told), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `search_documents`.
+
+use std::sync::Arc;
+
+use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
+
+use super::answer::{Page, answer};
+use super::given::{fusing, mode, narrowed};
+use super::readable::readable;
+use crate::error::Refusal;
+use crate::operation::cursor::List;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::retrieval::text::Kind;
+use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
+use crate::state::State;
+
+/// The usual constant of reciprocal ranks.
+pub const K: u64 = 60;
+
+/// `search_documents`.
+pub struct SearchDocuments;
+
+impl Op for SearchDocuments {
+    type Args = SearchDocumentsArgs;
+    type Reply = SearchReply;
+    const NAME: &'static str = "search_documents";
+    const TITLE: &'static str = "Search documents";
+    const SENTENCE: &'static str = "Search across all indexed documents with flexible filtering and multiple \
+        search modes. Supports any document type including work items, API documentation, legal documents, \
+        project files, and more.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: SearchDocumentsArgs,
+    ) -> Result<SearchReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let ask = Ask {
+            query: args.query,
+            mode: mode(args.search_type.unwrap_or_default()),
+            kinds: vec![Kind::Document],
+            session: None,
+            project: None,
+            narrowed: narrowed(args.filters.unwrap_or_default())?,
+            most: results(args.max_results, RESULTS, RESULTS_MAX)?,
+            fusing: fusing(args.fusion.unwrap_or_default()),
+            k: args.k.unwrap_or(K) as f64,
+            explain: args.explain.unwrap_or(false),
+            include_content: args.include_content.unwrap_or(true),
+        };
+        let state = State::live(&cx, args.at_least).await?;
+        let page = Page {
+            next: args.next,
+            list: List::Documents,
+        };
+        answer(cx, state, ask, page).await
+    }
+
+    fn readable(reply: &SearchReply) -> Option<String> {
+        let has_content = reply.results.iter().any(|result| result.content.is_some());
+        Some(readable(reply, has_content))
+    }
+}

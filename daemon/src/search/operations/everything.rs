@@ -1,0 +1,104 @@
+//! `search`: over all kinds.
+
+use std::sync::Arc;
+
+use lore::protocol::search::{SearchArgs, SearchReply};
+
+use super::answer::{Page, answer};
+use super::documents::K;
+use super::given::{fusing, mode, narrowed};
+use super::readable::readable;
+use super::result::kind_of;
+use crate::error::{Code, Refusal};
+use crate::operation::cursor::List;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::projects;
+use crate::retrieval::text::Kind;
+use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
+use crate::sessions;
+use crate::state::State;
+use crate::store::{Error, Rows};
+
+/// `search`.
+pub struct Search;
+
+impl Op for Search {
+    type Args = SearchArgs;
+    type Reply = SearchReply;
+    const NAME: &'static str = "search";
+    const TITLE: &'static str = "Search everything";
+    const SENTENCE: &'static str = "Searches everything that is known: documents, what was said, what tools \
+        returned, context files, checkpoints. `kinds`, `session` and `project` narrow it.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: SearchArgs,
+    ) -> Result<SearchReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let narrowed = narrowed(args.filters.unwrap_or_default())?;
+        let kinds: Vec<Kind> = match args.kinds.is_empty() {
+            true => Kind::ALL.to_vec(),
+            false => args.kinds.iter().map(|kind| kind_of(*kind)).collect(),
+        };
+        let state = State::live(&cx, args.at_least).await?;
+        if let Some(session) = &args.session
+            && !sessions::exists(&state, session.as_str())?
+        {
+            return Err(Refusal::new(
+                Code::SessionNotFound,
+                format!("there is no session `{}`", session.as_str()),
+            )
+            .hint("`list_sessions` lists them."));
+        }
+        let project = match args.project.as_deref() {
+            Some("current") => Some(caller.project.clone().ok_or_else(|| {
+                Refusal::new(
+                    Code::ProjectNotFound,
+                    "`current` is the project of the caller's working directory, and this caller has none",
+                )
+                .hint("`list_projects` lists the ids there are.")
+            })?),
+            project => project.map(str::to_owned),
+        };
+        if let Some(project) = &project
+            && !is_known(&state, project)?
+        {
+            return Err(Refusal::new(
+                Code::ProjectNotFound,
+                format!("there is no project `{project}`"),
+            )
+            .hint("`list_projects` lists the ids there are."));
+        }
+        let ask = Ask {
+            query: args.query,
+            mode: mode(args.search_type.unwrap_or_default()),
+            kinds,
+            session: args.session.map(|session| session.as_str().to_owned()),
+            project,
+            narrowed,
+            most: results(args.max_results, RESULTS, RESULTS_MAX)?,
+            fusing: fusing(args.fusion.unwrap_or_default()),
+            k: args.k.unwrap_or(K) as f64,
+            explain: args.explain.unwrap_or(false),
+            include_content: args.include_content.unwrap_or(false),
+        };
+        let page = Page {
+            next: args.next,
+            list: List::Everything,
+        };
+        answer(cx, state, ask, page).await
+    }
+
+    fn readable(reply: &SearchReply) -> Option<String> {
+        let has_content = reply.results.iter().any(|result| result.content.is_some());
+        Some(readable(reply, has_content))
+    }
+}
+
+/// Whether a project has context files, was made known, or had a session.
+fn is_known(rows: &dyn Rows, project: &str) -> Result<bool, Error> {
+    Ok(projects::name_of(rows, project)?.is_some()
+        || !sessions::of_project(rows, project)?.is_empty())
+}

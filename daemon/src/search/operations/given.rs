@@ -1,0 +1,118 @@
+//! What callers ask for, checked, as the room has it.
+
+use lore::protocol::search::{Filters, FusionKind, SearchType};
+use serde_json::{Map, Value};
+
+use crate::documents::operations::content::check_range;
+use crate::error::Refusal;
+use crate::search::ask::{Fusing, Mode, Narrowed, Pattern, plain_type};
+use crate::search::metadata::Condition;
+
+/// Values of one filter, at most.
+const VALUES_MAX: usize = 1000;
+
+/// A way to search, as it comes over the wire.
+#[must_use]
+pub fn mode(search_type: SearchType) -> Mode {
+    match search_type {
+        SearchType::Text => Mode::Text,
+        SearchType::Vector => Mode::Vector,
+        SearchType::Hybrid => Mode::Hybrid,
+        SearchType::Semantic => Mode::Semantic,
+    }
+}
+
+/// A way to search, as it goes over the wire.
+#[must_use]
+pub fn search_type(mode: Mode) -> SearchType {
+    match mode {
+        Mode::Text => SearchType::Text,
+        Mode::Vector => SearchType::Vector,
+        Mode::Hybrid => SearchType::Hybrid,
+        Mode::Semantic => SearchType::Semantic,
+    }
+}
+
+/// How lists become one, as it comes over the wire.
+#[must_use]
+pub fn fusing(fusion: FusionKind) -> Fusing {
+    match fusion {
+        FusionKind::ZScores => Fusing::ZScores,
+        FusionKind::Rrf => Fusing::ReciprocalRanks,
+    }
+}
+
+/// Checks filters; `None` when they narrow nothing.
+///
+/// # Errors
+/// `INVALID_INPUT` when one cannot be met or is too long.
+pub fn narrowed(filters: Filters) -> Result<Option<Narrowed>, Refusal> {
+    for (name, list) in [
+        ("context_id", &filters.context_id),
+        ("category", &filters.category),
+        ("tags", &filters.tags),
+    ] {
+        if list.len() > VALUES_MAX {
+            return Err(Refusal::invalid(format!(
+                "the filter `{name}` has {} values; at most {VALUES_MAX} are taken",
+                list.len()
+            )));
+        }
+    }
+    let range = filters.chunk_range.map(|range| {
+        check_range(range)?;
+        Ok::<_, Refusal>(range.start..=range.end)
+    });
+    let mut conditions = Vec::new();
+    for (beginning, fields) in [
+        ("", filters.custom_metadata),
+        ("content_analysis", filters.content_analysis),
+    ] {
+        for (name, value) in fields.unwrap_or_default() {
+            add(&mut conditions, beginning, &name, value)?;
+        }
+    }
+    let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let narrowed = Narrowed {
+        context_ids: filters.context_id,
+        context: None,
+        context_name: given(filters.context_name),
+        categories: filters.category,
+        file_name: given(filters.file_name),
+        file_type: given(filters.file_type).map(|one| plain_type(&one)),
+        tags: filters.tags,
+        pattern: given(filters.chunk_pattern).map(|pattern| match pattern.strip_suffix('*') {
+            Some(beginning) => Pattern::Beginning(beginning.to_owned()),
+            None => Pattern::Exactly(pattern),
+        }),
+        range: range.transpose()?,
+        conditions,
+    };
+    Ok((narrowed != Narrowed::default()).then_some(narrowed))
+}
+
+/// Adds what a field of the metadata must be; of an object that is no range, each of its fields.
+fn add(
+    conditions: &mut Vec<(String, Condition)>,
+    beginning: &str,
+    name: &str,
+    value: Value,
+) -> Result<(), Refusal> {
+    let path = match beginning {
+        "" => name.to_owned(),
+        beginning => format!("{beginning}.{name}"),
+    };
+    match value {
+        Value::Object(fields) if !Condition::is_range(&fields) => {
+            let fields: Map<String, Value> = fields;
+            for (name, value) in fields {
+                add(conditions, &path, &name, value)?;
+            }
+        }
+        value => {
+            let condition = Condition::of(&path, value)?;
+            conditions.push((path, condition));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! The eight tools of servers for work items, as searches for documents: listed for hosts that ask for
+//! the profile `legacy`, kept for what was written against them.
+//!
+//! A work item is a context, by its id or its name. The source of these tools gives the arguments of
+//! the first two; those of the others are named as its filters are.
+
+use std::sync::Arc;
+
+use lore::protocol::Position;
+use lore::protocol::documents::{
+    DetailLevel, GetDocumentContextsArgs, GetDocumentContextsReply, GetIndexSummaryArgs,
+    GetIndexSummaryReply,
+};
+use lore::protocol::search::{
+    ChunkRange, Filters, GetWorkItemListArgs, GetWorkItemSummaryArgs, SearchByChunkArgs,
+    SearchByWorkItemArgs, SearchChunkRangeArgs, SearchFileChunksArgs, SearchReply, SearchType,
+    SearchWorkItemsArgs, SemanticSearchArgs,
+};
+
+use super::answer::{Page, answer, in_order};
+use super::documents::K;
+use super::given;
+use super::readable::readable;
+use super::summary::GetIndexSummary;
+use crate::documents::operations::contexts::GetDocumentContexts;
+use crate::error::Refusal;
+use crate::operation::cursor::List;
+use crate::operation::{Access, Caller, Context, Op};
+use crate::retrieval::text::Kind;
+use crate::search::ask::{Ask, Fusing, results};
+use crate::state::State;
+
+/// Results, unless another number is asked for.
+const RESULTS: u64 = 5;
+
+/// What each of the six searches asks for.
+#[derive(Default)]
+struct Wanted {
+    /// Absent: all that fits, in its order.
+    query: Option<String>,
+    search_type: Option<SearchType>,
+    /// A context by its id or its name.
+    work_item: Option<String>,
+    filters: Filters,
+    max_results: Option<u64>,
+    agent: Option<String>,
+    at_least: Option<Position>,
+}
+
+/// Searches; a page has at most so many results.
+async fn search(
+    cx: Arc<Context>,
+    caller: Caller,
+    wanted: Wanted,
+    most: u64,
+) -> Result<SearchReply, Refusal> {
+    caller.acting_as(wanted.agent.as_deref())?;
+    let is_listing = wanted.query.is_none();
+    let mut narrowed = given::narrowed(wanted.filters)?;
+    if let Some(work_item) = wanted.work_item.filter(|id| !id.is_empty()) {
+        narrowed.get_or_insert_default().context = Some(work_item);
+    }
+    let search_type = match is_listing {
+        true => SearchType::Text,
+        false => wanted.search_type.unwrap_or_default(),
+    };
+    let ask = Ask {
+        query: wanted.query.unwrap_or_default(),
+        mode: given::mode(search_type),
+        kinds: vec![Kind::Document],
+        session: None,
+        project: None,
+        narrowed,
+        most: results(wanted.max_results, RESULTS, most)?,
+        fusing: Fusing::default(),
+        k: K as f64,
+        explain: false,
+        include_content: true,
+    };
+    let state = State::live(&cx, wanted.at_least).await?;
+    let page = Page {
+        next: None,
+        list: List::Documents,
+    };
+    match is_listing {
+        true => in_order(cx, state, ask, page).await,
+        false => answer(cx, state, ask, page).await,
+    }
+}
+
+/// A text that must say something.
+fn said(name: &str, text: String) -> Result<String, Refusal> {
+    if text.is_empty() {
+        return Err(Refusal::invalid(format!("`{name}` is empty"))
+            .hint("`explore_document_structure` shows contexts, files and chunks."));
+    }
+    Ok(text)
+}
+
+/// Declares a search: its name, its title, what it does, results at most, and what it asks for.
+macro_rules! search {
+    ($op:ident, $args:ident, $name:literal, $title:literal, $sentence:literal, $most:literal, $wanted:expr) => {
+        #[doc = concat!("`", $name, "`.")]
+        pub struct $op;
+
+        impl Op for $op {
+            type Args = $args;
+            type Reply = SearchReply;
+            const NAME: &'static str = $name;
+            const TITLE: &'static str = $title;
+            const SENTENCE: &'static str = $sentence;
+            const ACCESS: Access = Access::Read;
+
+            async fn call(
+                cx: Arc<Context>,
+                caller: Caller,
+                args: $args,
+            ) -> Result<SearchReply, Refusal> {
+                let wanted: fn($args) -> Result<Wanted, Refusal> = $wanted;
+                search(cx, caller, wanted(args)?, $most).await
+            }
+
+            fn readable(reply: &SearchReply) -> Option<String> {
+                Some(readable(reply, true))
+            }
+        }
+    };
+}
+
+search!(
+    SearchWorkItems,
+    SearchWorkItemsArgs,
+    "search_work_items",
+    "Search work items",
+    "Searches the documents of all work items, or of one. Newer: `search_documents`.",
+    20,
+    |args| Ok(Wanted {
+        query: Some(args.query),
+        search_type: args.search_type,
+        work_item: args.work_item_id,
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+search!(
+    SearchByWorkItem,
+    SearchByWorkItemArgs,
+    "search_by_work_item",
+    "Search one work item",
+    "Searches the documents of one work item; without `query` gives its chunks in their order. Newer: \
+     `search_documents` with the filter `context_id`.",
+    10,
+    |args| Ok(Wanted {
+        query: args.query,
+        work_item: Some(said("work_item_id", args.work_item_id)?),
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+search!(
+    SemanticSearch,
+    SemanticSearchArgs,
+    "semantic_search",
+    "Search by meaning",
+    "Searches documents by what they mean. Newer: `search_documents` with `search_type` semantic.",
+    15,
+    |args| Ok(Wanted {
+        query: Some(args.query),
+        search_type: Some(SearchType::Semantic),
+        work_item: args.work_item_id,
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+search!(
+    SearchByChunk,
+    SearchByChunkArgs,
+    "search_by_chunk",
+    "Search chunks",
+    "Searches the chunks whose names fit a pattern; without `query` gives them in their order. Newer: \
+     `search_documents` with the filter `chunk_pattern`.",
+    15,
+    |args| Ok(Wanted {
+        query: args.query,
+        filters: Filters {
+            chunk_pattern: Some(said("chunk_pattern", args.chunk_pattern)?),
+            ..Filters::default()
+        },
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+search!(
+    SearchFileChunks,
+    SearchFileChunksArgs,
+    "search_file_chunks",
+    "Search one file",
+    "Searches the chunks of a file; without `query` gives them in their order. Newer: \
+     `search_documents` with the filter `file_name`.",
+    20,
+    |args| Ok(Wanted {
+        query: args.query,
+        filters: Filters {
+            file_name: Some(said("file_name", args.file_name)?),
+            ..Filters::default()
+        },
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+search!(
+    SearchChunkRange,
+    SearchChunkRangeArgs,
+    "search_chunk_range",
+    "Read chunks of a file",
+    "Gives the chunks of a file from one number to another, both included, in their order. Newer: \
+     `get_document_content`.",
+    20,
+    |args| Ok(Wanted {
+        filters: Filters {
+            file_name: Some(said("file_name", args.file_name)?),
+            chunk_range: Some(ChunkRange {
+                start: args.start,
+                end: args.end,
+            }),
+            ..Filters::default()
+        },
+        max_results: args.max_results,
+        agent: args.agent,
+        at_least: args.at_least,
+        ..Wanted::default()
+    })
+);
+
+/// `get_work_item_list`.
+pub struct GetWorkItemList;
+
+impl Op for GetWorkItemList {
+    type Args = GetWorkItemListArgs;
+    type Reply = GetDocumentContextsReply;
+    const NAME: &'static str = "get_work_item_list";
+    const TITLE: &'static str = "List work items";
+    const SENTENCE: &'static str =
+        "Lists all work items: every context with its documents. Newer: `get_document_contexts`.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: GetWorkItemListArgs,
+    ) -> Result<GetDocumentContextsReply, Refusal> {
+        let args = GetDocumentContextsArgs {
+            agent: args.agent,
+            at_least: args.at_least,
+            ..GetDocumentContextsArgs::default()
+        };
+        GetDocumentContexts::call(cx, caller, args).await
+    }
+
+    fn readable(reply: &GetDocumentContextsReply) -> Option<String> {
+        GetDocumentContexts::readable(reply)
+    }
+}
+
+/// `get_work_item_summary`.
+pub struct GetWorkItemSummary;
+
+impl Op for GetWorkItemSummary {
+    type Args = GetWorkItemSummaryArgs;
+    type Reply = GetIndexSummaryReply;
+    const NAME: &'static str = "get_work_item_summary";
+    const TITLE: &'static str = "Summarise work items";
+    const SENTENCE: &'static str = "Counts documents, chunks and work items, and names the most frequent file \
+        types, categories and tags. Newer: `get_index_summary`.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: GetWorkItemSummaryArgs,
+    ) -> Result<GetIndexSummaryReply, Refusal> {
+        let args = GetIndexSummaryArgs {
+            detail_level: Some(DetailLevel::Detailed),
+            agent: args.agent,
+            at_least: args.at_least,
+        };
+        GetIndexSummary::call(cx, caller, args).await
+    }
+
+    fn readable(reply: &GetIndexSummaryReply) -> Option<String> {
+        GetIndexSummary::readable(reply)
+    }
+}

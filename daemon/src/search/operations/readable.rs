@@ -1,0 +1,109 @@
+//! What was found, as a text to read: for people, and for models that are not shown structured content.
+
+use std::fmt::Write;
+
+use lore::protocol::search::{SearchReply, SearchResult, SearchType};
+
+/// Characters of a result's content.
+const CONTENT_CHARS: usize = 400;
+
+/// The reply as a text. `has_content`: results have their whole content, which is not cut then.
+#[must_use]
+pub fn readable(reply: &SearchReply, has_content: bool) -> String {
+    let mut text = String::new();
+    let used = word(reply.search_type_used);
+    if reply.results.is_empty() {
+        let _ = write!(text, "Nothing found for {:?} ({used} search", reply.query);
+        text.push_str(").");
+        if !reply.nearest_contexts.is_empty() {
+            let _ = write!(
+                text,
+                " The nearest contexts are {}.",
+                reply.nearest_contexts.join(", ")
+            );
+        }
+    } else {
+        let _ = write!(
+            text,
+            "{} of {} results for {:?} ({used} search)",
+            reply.results.len(),
+            reply.total,
+            reply.query
+        );
+    }
+    for said in [&reply.reason, &reply.partial].into_iter().flatten() {
+        let _ = write!(text, "\nNote: {said}");
+    }
+    for warning in &reply.warnings {
+        let _ = write!(text, "\nNote: {warning}");
+    }
+    for (number, result) in (1..).zip(&reply.results) {
+        add(&mut text, number, result, has_content);
+    }
+    if let Some(next) = &reply.next {
+        let _ = write!(text, "\n\nMore: next = {next}");
+    }
+    text
+}
+
+fn add(text: &mut String, number: usize, result: &SearchResult, has_content: bool) {
+    let _ = write!(text, "\n\n{number}. {}", result.title);
+    let lines = [
+        (
+            "Context",
+            Some(named(&result.context_id, &result.context_name)),
+        ),
+        (
+            "File",
+            result
+                .file_path
+                .clone()
+                .or_else(|| result.file_name.clone()),
+        ),
+        ("Chunk", result.chunk_index.clone()),
+        ("Section", Some(result.headings.join(" › "))),
+        ("Type", result.file_type.clone()),
+        ("Category", result.category.clone()),
+        ("Tags", Some(result.tags.join(", "))),
+        ("Modified", Some(result.modified.clone())),
+        ("Id", Some(result.id.clone())),
+        ("Score", Some(format!("{:.4}", result.score))),
+    ];
+    for (name, value) in lines {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let _ = write!(text, "\n   {name}: {value}");
+        }
+    }
+    if result.changed == Some(true) {
+        text.push_str("\n   The file has changed since it was taken in.");
+    }
+    if let Some(caption) = &result.caption {
+        let _ = write!(text, "\n   Caption: {}", caption.text);
+    }
+    let content = result.content.as_ref().or(result.preview.as_ref());
+    if let Some(content) = content {
+        let cut: String = content.chars().take(CONTENT_CHARS).collect();
+        match has_content || cut.len() == content.len() {
+            true => text.push_str(&format!("\n{content}")),
+            false => text.push_str(&format!("\n{cut}…")),
+        }
+    }
+}
+
+fn named(id: &str, name: &str) -> String {
+    match id == name || name.is_empty() {
+        true => id.to_owned(),
+        false => format!("{id} ({name})"),
+    }
+}
+
+/// The word of a way to search.
+#[must_use]
+pub fn word(search_type: SearchType) -> &'static str {
+    match search_type {
+        SearchType::Text => "text",
+        SearchType::Vector => "vector",
+        SearchType::Hybrid => "hybrid",
+        SearchType::Semantic => "semantic",
+    }
+}

@@ -1,0 +1,160 @@
+//! From hits to results as they go over the wire: what stands in the log, and why it was chosen.
+
+use std::ops::Range;
+
+use lore::protocol::Position as WirePosition;
+use lore::protocol::search::{
+    Caption, Kind as WireKind, LegScore as WireLeg, Range as WireRange, Scores, SearchResult,
+};
+
+use crate::error::Refusal;
+use crate::retrieval::ranking::{LegScore, caption, quotable};
+use crate::retrieval::text::Kind;
+use crate::search::found::{Described, Reader};
+use crate::search::run::{Ranked, Search, Searched};
+use crate::search::stems::stems;
+
+/// Characters of a preview.
+const PREVIEW_CHARS: usize = 400;
+/// Words that are marked in one text, at most.
+const HIGHLIGHTS_MAX: usize = 100;
+
+/// The result of a hit; `None` when it is gone by now.
+///
+/// # Errors
+/// When a row or an event cannot be read.
+pub fn result(
+    reader: &Reader<'_>,
+    search: &Search<'_>,
+    searched: &Searched,
+    hit: &Ranked,
+) -> Result<Option<SearchResult>, Refusal> {
+    let Some(found) = reader.described(hit.key)? else {
+        return Ok(None);
+    };
+    let ask = search.ask;
+    let shown = match ask.include_content {
+        true => found.text.len(),
+        false => end_of_preview(&found.text),
+    };
+    let text = found.text.get(..shown).unwrap_or_default().to_owned();
+    let matches = search.index.text.matches(&text, &searched.terms);
+    let highlights = matches.into_iter().take(HIGHLIGHTS_MAX).map(range);
+    let (content, preview) = match ask.include_content {
+        true => (Some(text), None),
+        false => (None, Some(text)),
+    };
+    Ok(Some(SearchResult {
+        score: hit.score,
+        scores: ask.explain.then(|| scores(hit, searched)),
+        content,
+        preview,
+        caption: quoted(search, searched, &found),
+        highlights: highlights.collect(),
+        id: found.id,
+        kind: wire_kind(found.kind),
+        document: found.document,
+        context_id: found.context_id,
+        context_name: found.context_name,
+        category: found.category,
+        file_name: found.file_name,
+        file_type: found.file_type,
+        file_path: found.file_path,
+        title: found.title,
+        tags: found.tags,
+        chunk_index: found.chunk_index,
+        headings: found.headings,
+        session: found.session,
+        step: found.step,
+        agent: found.agent,
+        modified: found.modified,
+        changed: found.changed,
+        position: WirePosition(found.position.0),
+    }))
+}
+
+/// The best sentences of a text, when the search was for them.
+fn quoted(search: &Search<'_>, searched: &Searched, found: &Described) -> Option<Caption> {
+    let query = searched.query.as_ref()?;
+    let model = search.index.models().first().ok()?;
+    let ranges = quotable(&found.text);
+    let sentences: Vec<&str> = ranges
+        .iter()
+        .filter_map(|range| found.text.get(range.clone()))
+        .collect();
+    let vectors = model.embed_many(&sentences);
+    let wanted = stems(&search.ask.query);
+    let best = caption(&found.text, &ranges, &vectors, (&wanted, query), stems);
+    let parts = best.parts.iter();
+    let quotes: Vec<&str> = parts
+        .filter_map(|part| found.text.get(part.range.clone()))
+        .collect();
+    (!quotes.is_empty()).then(|| Caption {
+        text: quotes.join(" … "),
+        ranges: best
+            .parts
+            .into_iter()
+            .map(|part| range(part.range))
+            .collect(),
+    })
+}
+
+/// The end of a text's preview, in bytes.
+fn end_of_preview(text: &str) -> usize {
+    let mut ends = text.char_indices().map(|(at, _)| at);
+    ends.nth(PREVIEW_CHARS).unwrap_or(text.len())
+}
+
+fn range(range: Range<usize>) -> WireRange {
+    WireRange {
+        start: range.start as u64,
+        end: range.end as u64,
+    }
+}
+
+fn scores(hit: &Ranked, searched: &Searched) -> Scores {
+    let leg = |score: Option<LegScore>, part: f64| {
+        score.map(|score| WireLeg {
+            score: f64::from(score.score),
+            rank: score.rank.map(|rank| rank as u64),
+            part,
+        })
+    };
+    let [text, vector] = hit.parts;
+    let mut terms = Vec::new();
+    for word in &searched.terms.words {
+        terms.push(word.term.clone());
+        terms.extend(word.variants.iter().map(|variant| variant.term.clone()));
+    }
+    Scores {
+        text: leg(hit.text, text),
+        vector: leg(hit.vector, vector),
+        fused: hit.fused,
+        sentence: hit.sentence.map(f64::from),
+        terms,
+    }
+}
+
+/// A kind as it goes over the wire.
+#[must_use]
+pub fn wire_kind(kind: Kind) -> WireKind {
+    match kind {
+        Kind::Document => WireKind::Document,
+        Kind::Message => WireKind::Message,
+        Kind::Step => WireKind::Step,
+        Kind::Context => WireKind::Context,
+        Kind::Checkpoint => WireKind::Checkpoint,
+    }
+}
+
+/// A kind as it comes over the wire.
+#[must_use]
+pub fn kind_of(kind: WireKind) -> Kind {
+    match kind {
+        WireKind::Document => Kind::Document,
+        WireKind::Message => Kind::Message,
+        WireKind::Step => Kind::Step,
+        WireKind::Context => Kind::Context,
+        WireKind::Checkpoint => Kind::Checkpoint,
+    }
+}

@@ -1,0 +1,218 @@
+//! What this room keeps: where the indexes are, and the indexes while they are used.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::index::{Index, IndexError};
+use crate::error::{Code, Refusal};
+use crate::log::Position;
+use crate::operation::Context;
+use crate::retrieval::models::Models;
+
+/// What can be set of search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Units that the second tier embeds, at most.
+    pub second_tier_chunks_max: usize,
+    /// How long a search waits until all of the log is applied, in milliseconds.
+    pub wait_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            second_tier_chunks_max: 200_000,
+            wait_ms_max: 200,
+        }
+    }
+}
+
+struct Open {
+    index: Arc<Index>,
+    last_use: Instant,
+}
+
+/// Folder, models, the open indexes.
+pub struct Room {
+    /// What can be set.
+    pub limits: Limits,
+    folder: PathBuf,
+    models: Arc<Models>,
+    open: RwLock<Option<Open>>,
+    opening: Mutex<()>,
+    /// How far the indexes had come when they were let go.
+    closed_at: Mutex<Option<Position>>,
+    /// What went wrong last, until it works again.
+    fault: Mutex<Option<String>>,
+    /// Who indexes behind the log, and how it is woken.
+    follower: Mutex<Option<(JoinHandle<()>, SyncSender<()>)>>,
+    is_stopping: AtomicBool,
+}
+
+impl Room {
+    /// With indexes below a folder.
+    #[must_use]
+    pub fn new(limits: Limits, folder: PathBuf, models: Arc<Models>) -> Self {
+        Self {
+            limits,
+            folder,
+            models,
+            open: RwLock::default(),
+            opening: Mutex::default(),
+            closed_at: Mutex::default(),
+            fault: Mutex::default(),
+            follower: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+        }
+    }
+
+    /// Keeps the thread that indexes behind the log.
+    pub fn keep(&self, thread: JoinHandle<()>, wake: SyncSender<()>) {
+        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        *follower = Some((thread, wake));
+    }
+
+    /// Whether the thread is to end.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Ends the thread that indexes behind the log, and waits for it: it holds the store.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((thread, wake)) = follower.take() {
+            // One that has been woken already needs no more.
+            let _ = wake.try_send(());
+            if thread.join().is_err() {
+                tracing::error!("the thread that indexes behind the log panicked");
+            }
+        }
+    }
+
+    /// The room of a daemon.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the daemon was put together without it.
+    pub fn of(cx: &Context) -> Result<&Self, Refusal> {
+        cx.extensions
+            .get()
+            .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without search"))
+    }
+
+    /// The models.
+    #[must_use]
+    pub fn models(&self) -> &Arc<Models> {
+        &self.models
+    }
+
+    /// The indexes, opened if they are not. Reads files: off the event loop.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the disk refuses.
+    pub fn index(&self) -> Result<Arc<Index>, IndexError> {
+        if let Some(index) = self.opened() {
+            return Ok(index);
+        }
+        let _one = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = self.opened() {
+            return Ok(index);
+        }
+        let opened = Index::open(
+            &self.folder,
+            Arc::clone(&self.models),
+            self.limits.second_tier_chunks_max,
+        );
+        self.note(opened.as_ref().err());
+        let index = Arc::new(opened?);
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Open {
+            index: Arc::clone(&index),
+            last_use: Instant::now(),
+        });
+        Ok(index)
+    }
+
+    /// The indexes, if they are open; that counts as a use of them.
+    fn opened(&self) -> Option<Arc<Index>> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.as_mut().map(|open| {
+            open.last_use = Instant::now();
+            Arc::clone(&open.index)
+        })
+    }
+
+    /// The indexes, if they are open, without using them.
+    #[must_use]
+    pub fn seen(&self) -> Option<Arc<Index>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().map(|open| Arc::clone(&open.index))
+    }
+
+    /// Up to where the log can be found.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        match self.seen() {
+            Some(index) => index.applied(),
+            None => self
+                .closed_at
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .unwrap_or(Position(0)),
+        }
+    }
+
+    /// Closes the indexes after an error; whoever needs them opens them again, and what is damaged is
+    /// made anew then.
+    pub fn close(&self, error: &IndexError) {
+        self.note(Some(error));
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        *open = None;
+    }
+
+    /// Notes what went wrong, or that nothing did.
+    pub fn note(&self, error: Option<&IndexError>) {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        *fault = error.map(|error| format!("search does not work as it should: {error}"));
+    }
+
+    /// Lets the indexes go when nobody has used them for so long and all is written down.
+    pub fn let_go_when_idle(&self, idle: Duration) {
+        self.models.let_go_when_idle(idle);
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let is_idle = open
+            .as_ref()
+            .is_some_and(|open| open.last_use.elapsed() >= idle && open.index.is_settled());
+        if is_idle && let Some(open) = open.take() {
+            *self
+                .closed_at
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(open.index.applied());
+        }
+    }
+
+    /// What `status` warns of.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told: Vec<String> = fault.clone().into_iter().collect();
+        if let Some(index) = self.seen() {
+            let warnings = index
+                .warnings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            told.extend(warnings.iter().cloned());
+        }
+        told.extend(
+            self.models
+                .refused()
+                .iter()
+                .map(|(origin, error)| format!("a model cannot be used ({origin}): {error}")),
+        );
+        told
+    }
+}

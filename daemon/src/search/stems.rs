@@ -1,0 +1,24 @@
+//! The stems of a text, as captions compare them.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use crate::retrieval::text::analyser::{Analyser, Purpose};
+
+thread_local! {
+    /// Making one costs more than a sentence does.
+    static ANALYSER: RefCell<Analyser> = RefCell::new(Analyser::default());
+}
+
+/// The stems of the words of a text that mean something.
+#[must_use]
+pub fn stems(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    ANALYSER.with_borrow_mut(|analyser| {
+        analyser.tokens(text, Purpose::Query, &mut |token| {
+            found.insert(token.term.to_owned());
+            true
+        });
+    });
+    found
+}

@@ -1,0 +1,92 @@
+//! Texts to search in: repeatable, of words of which few are frequent and most are rare.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use super::payload::Random;
+
+/// Words that there are.
+const WORDS: usize = 60_000;
+/// Words of one text: with spaces about 1600 bytes, and a chunk of its own.
+const WORDS_EACH: usize = 172;
+/// Words of a sentence.
+const SENTENCE: usize = 14;
+const SYLLABLES: [&str; 32] = [
+    "ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "wo",
+    "ze", "bra", "cli", "dro", "fle", "gri", "plu", "sta", "tre", "non", "mel", "kar", "ton",
+    "lin", "ver", "mos",
+];
+
+/// A vocabulary, and texts made from it.
+#[derive(Debug)]
+pub struct Corpus {
+    words: Vec<String>,
+}
+
+impl Default for Corpus {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Corpus {
+    /// The vocabulary, the most frequent word first.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut random = Random::new(29);
+        let mut seen = HashSet::with_capacity(WORDS);
+        let mut words = Vec::with_capacity(WORDS);
+        while words.len() < WORDS {
+            let mut word = String::new();
+            for _ in 0..3 + random.below(2) {
+                let syllable = SYLLABLES.get(random.below(32) as usize);
+                word.push_str(syllable.copied().unwrap_or_default());
+            }
+            if seen.insert(word.clone()) {
+                words.push(word);
+            }
+        }
+        Self { words }
+    }
+
+    /// A word; the one of rank r comes with a frequency of 1/r, among ranks from `first` up to `last`.
+    fn word(&self, random: &mut Random, first: usize, last: usize) -> &str {
+        let share = random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
+        let rank = first as f64 * (last as f64 / first as f64).powf(share);
+        let last = self.words.len() - 1;
+        self.words
+            .get((rank as usize - 1).min(last))
+            .map_or("", String::as_str)
+    }
+
+    /// The text of a number, in sentences.
+    #[must_use]
+    pub fn text(&self, number: u64) -> String {
+        let mut random = Random::new(1000 + number);
+        let mut text = String::new();
+        for at in 0..WORDS_EACH {
+            let word = self.word(&mut random, 1, WORDS);
+            let end = if at % SENTENCE == SENTENCE - 1 || at == WORDS_EACH - 1 {
+                ". "
+            } else {
+                " "
+            };
+            let _ = write!(text, "{word}{end}");
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    /// So many queries of one to three words that are neither in every tenth text nor in hardly any.
+    #[must_use]
+    pub fn queries(&self, count: usize) -> Vec<String> {
+        let mut random = Random::new(31);
+        let query = |number: usize| {
+            let words: Vec<&str> = (0..1 + number % 3)
+                .map(|_| self.word(&mut random, 160, WORDS / 3))
+                .collect();
+            words.join(" ")
+        };
+        (0..count).map(query).collect()
+    }
+}

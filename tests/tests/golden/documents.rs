@@ -1,0 +1,173 @@
+//! One event of every kind that documents make, in every shape that its fields can have, and a pack that
+//! rests on one of them.
+
+use lored::clock::Clock;
+use lored::documents::events::{
+    Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
+    FileFailed, Part, SourceAdded, SourceRemoved, Taken,
+};
+use lored::documents::sources::Stamp;
+use lored::log::{Body, NewEvent, codec};
+use lored::packs::PackMade;
+use lored::steps::Text;
+use serde::Serialize;
+
+use super::talk;
+
+fn event(kind: &'static str, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> NewEvent {
+    NewEvent {
+        kind,
+        session: None,
+        project: Some("source-0123456789abcdef".to_owned()),
+        fact: codec::encode(fact),
+        body: Body::new(body, clock.random()),
+        origin: None,
+    }
+}
+
+/// The kinds in the order in which they came.
+pub fn events() -> Vec<(&'static str, NewEvent)> {
+    let clock = Clock::fixed(super::TIME, 13);
+    let empty = || codec::EMPTY.to_vec();
+    let document = || "doc-0123456789abcdef".to_owned();
+    let stamp = Stamp {
+        bytes: 70_000,
+        mtime: i64::MIN,
+        inode: 9,
+    };
+    let mut found = sources(&clock);
+    found.extend(taken(&clock, stamp));
+    let continued = Continued {
+        document: document(),
+        title: "Ä title".to_owned(),
+        first_chunk: 40,
+        blobs: vec![[8; 32].into()],
+    };
+    let body = codec::encode(&DocumentContinued {
+        part: part(blob(), 4000),
+    });
+    found.push((
+        "document_continued",
+        event(DocumentContinued::KIND, &continued, body, &clock),
+    ));
+    let touched = DocumentTouched {
+        document: document(),
+        stamp: Stamp { mtime: 7, ..stamp },
+    };
+    found.push((
+        "document_touched",
+        event(DocumentTouched::KIND, &touched, empty(), &clock),
+    ));
+    let failed = FileFailed {
+        path: "broken.pdf".to_owned(),
+        reason: "it is encrypted".to_owned(),
+        stamp,
+    };
+    found.push((
+        "file_failed",
+        event(FileFailed::KIND, &failed, empty(), &clock),
+    ));
+    let gone = FailureGone {
+        path: "broken.pdf".to_owned(),
+    };
+    found.push((
+        "failure_gone",
+        event(FailureGone::KIND, &gone, empty(), &clock),
+    ));
+    let gone = DocumentGone {
+        document: document(),
+    };
+    found.push((
+        "document_gone",
+        event(DocumentGone::KIND, &gone, empty(), &clock),
+    ));
+    let removed = event(SourceRemoved::KIND, &SourceRemoved {}, empty(), &clock);
+    found.push(("source_removed", removed));
+    let pack = event(PackMade::KIND, &talk::pack_of_documents(), empty(), &clock);
+    found.push(("pack_made_of_documents", pack));
+    found
+}
+
+fn sources(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
+    let whole = SourceAdded {
+        path: "/srv/docs ä".to_owned(),
+        context_id: Some("WI-1".to_owned()),
+        context_name: Some("Work".to_owned()),
+        category: Some("technical".to_owned()),
+        tags: vec!["red".to_owned()],
+        include: vec!["*.md".to_owned()],
+        exclude: vec!["old/".to_owned()],
+        watch: true,
+    };
+    let least = SourceAdded {
+        path: "/srv/one.md".to_owned(),
+        ..SourceAdded::default()
+    };
+    let shapes = [("source_added", whole), ("source_added_least", least)];
+    shapes
+        .map(|(name, fact)| {
+            let body = codec::EMPTY.to_vec();
+            (name, event(SourceAdded::KIND, &fact, body, clock))
+        })
+        .into()
+}
+
+fn taken(clock: &Clock, stamp: Stamp) -> Vec<(&'static str, NewEvent)> {
+    let least = Taken {
+        document: "doc-0123456789abcdef".to_owned(),
+        path: "sub/a.md".to_owned(),
+        stamp,
+        hash: [7; 32].into(),
+        file_type: "md".to_owned(),
+        title: "Ä title".to_owned(),
+        context_id: "sub".to_owned(),
+        context_name: "sub".to_owned(),
+        chunks: 2,
+        parts: 1,
+        text_bytes: 20,
+        ..Taken::default()
+    };
+    let whole = Taken {
+        category: Some("legal".to_owned()),
+        tags: vec!["red".to_owned(), "md".to_owned()],
+        custom: Some("{\"pages\":12}".to_owned()),
+        parts: 2,
+        text_bytes: 70_000,
+        blobs: vec![[8; 32].into()],
+        ..least.clone()
+    };
+    let inline = DocumentTaken {
+        part: part(Text::Inline("One. Two.".to_owned()), 0),
+        warnings: Vec::new(),
+    };
+    let beside = DocumentTaken {
+        part: part(blob(), 0),
+        warnings: vec!["line 3: it ends in the middle".to_owned()],
+    };
+    vec![
+        (
+            "document_taken",
+            event(DocumentTaken::KIND, &least, codec::encode(&inline), clock),
+        ),
+        (
+            "document_taken_with_blob",
+            event(DocumentTaken::KIND, &whole, codec::encode(&beside), clock),
+        ),
+    ]
+}
+
+fn part(text: Text, start: u64) -> Part {
+    Part {
+        start,
+        text,
+        headings: vec![Vec::new(), vec!["Head".to_owned(), "Sub".to_owned()]],
+        chunks: vec![(0, 4, 0), (5, 9, 1)],
+    }
+}
+
+fn blob() -> Text {
+    Text::Blob {
+        blob: [8; 32],
+        bytes: 70_000,
+    }
+}

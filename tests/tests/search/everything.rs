@@ -1,0 +1,118 @@
+//! One search over all kinds, and what was said found with what was said before it.
+
+use serde_json::{Value, json};
+use tests::home;
+
+use super::{add, folder, ids};
+
+fn kinds(reply: &Value) -> Vec<&str> {
+    let results = reply["results"].as_array().unwrap().iter();
+    results
+        .map(|result| result["kind"].as_str().unwrap())
+        .collect()
+}
+
+/// Documents, messages, steps, context files and checkpoints are found by one search, and each alone.
+#[test]
+fn all_kinds_are_found() {
+    let home = home!();
+    let daemon = home.start();
+    let docs = folder(
+        &home,
+        "docs",
+        &[("pelican.md", "# Birds\n\nA pelican eats fish.")],
+    );
+    add(&daemon, &docs, json!({}));
+    daemon.call("create_session", json!({"session": "s1", "title": "Birds"}));
+    daemon.call(
+        "record_message",
+        json!({"session": "s1", "sender": "user", "content": "Where does the pelican live?"}),
+    );
+    daemon.call(
+        "record_step",
+        json!({"session": "s1", "tool": "lookup", "parameters": {"bird": "pelican"},
+            "result": {"habitat": "pelican: lakes and coasts"}}),
+    );
+    daemon.call(
+        "workflow_checkpoint_save",
+        json!({"sessionId": "s1", "context": {"a": 1}, "metadata": {"name": "pelican found"}}),
+    );
+    let work = home.path().join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    let project = daemon.call("init_project", json!({"path": work}))["project"].clone();
+    let model = "# Mental model\n\n## System overview\n\nThe pelican tracker counts every pelican that \
+        lands near the lake and tells the office about it each morning.\n\n## Key components\n\n\
+        - counter: counts what lands\n- reporter: writes to the office\n- store: keeps all counts\n\n\
+        ## Data flow\n\nLandings go from the counter to the store, and the reporter reads them there.\n";
+    let written = daemon.call(
+        "update_context",
+        json!({"project_id": project, "file_type": "mental_model", "content": model}),
+    );
+    let has_context = written["success"] == json!(true);
+
+    let reply = daemon.call("search", json!({"query": "pelican", "max_results": 20}));
+    let mut found = kinds(&reply);
+    found.sort_unstable();
+    found.dedup();
+    let mut expected = vec!["checkpoint", "document", "message", "step"];
+    if has_context {
+        expected.insert(1, "context");
+    }
+    assert_eq!(found, expected, "{reply:#} {written:#}");
+    for kind in expected {
+        let args = json!({"query": "pelican", "kinds": [kind], "search_type": "text"});
+        let reply = daemon.call("search", args);
+        assert!(!kinds(&reply).is_empty(), "{kind}");
+        assert!(kinds(&reply).iter().all(|found| *found == kind), "{kind}");
+    }
+    let reply = daemon.call("search", json!({"query": "pelican", "session": "s1"}));
+    assert!(!kinds(&reply).contains(&"document"));
+    let message = reply["results"].as_array().unwrap().iter();
+    let message = message
+        .clone()
+        .find(|result| result["kind"] == "message")
+        .unwrap();
+    assert_eq!(message["context_name"], "Birds");
+    assert_eq!(message["title"], "user");
+}
+
+/// An answer that says nothing by itself is found by what was asked before it.
+#[test]
+fn a_message_is_found_by_those_before_it() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "s1"}));
+    for (sender, content) in [
+        ("user", "Which harbour did the freighter Aurora leave from?"),
+        ("assistant", "Rotterdam, on Tuesday."),
+        ("user", "Something else: what is for lunch?"),
+        ("assistant", "Soup."),
+        ("user", "And for dinner?"),
+        ("assistant", "Bread."),
+    ] {
+        daemon.call(
+            "record_message",
+            json!({"session": "s1", "sender": sender, "content": content}),
+        );
+    }
+    let args =
+        json!({"query": "freighter Aurora harbour", "kinds": ["message"], "search_type": "text"});
+    let reply = daemon.call("search", args);
+    let texts: Vec<&str> = reply["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["preview"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        texts.first(),
+        Some(&"Which harbour did the freighter Aurora leave from?")
+    );
+    assert!(texts.contains(&"Rotterdam, on Tuesday."), "{texts:?}");
+    assert!(!texts.contains(&"Bread."), "{texts:?}");
+    // Each once, whatever it was found by.
+    let mut found = ids(&reply);
+    found.sort();
+    found.dedup();
+    assert_eq!(found.len(), texts.len());
+}

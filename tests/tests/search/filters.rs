@@ -1,0 +1,213 @@
+//! Every filter, alone and together, against what a reader of the files would say.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tests::{Daemon, home};
+
+use super::{add, chunks, folder};
+
+/// A file of the test, as its front matter says.
+struct File {
+    name: String,
+    context: &'static str,
+    category: Option<&'static str>,
+    tags: Vec<&'static str>,
+    pages: u64,
+    chunks: u64,
+}
+
+fn files() -> Vec<File> {
+    let contexts = ["WI-1", "WI-2", "API-1"];
+    let categories = [None, Some("legal"), Some("technical")];
+    let tags: [&[&str]; 4] = [&[], &["red"], &["red", "blue"], &["Green"]];
+    (0..24)
+        .map(|number| File {
+            name: format!("f{}.{}", number % 20, ["md", "txt"][number % 2]),
+            context: contexts[number % 3],
+            category: categories[(number / 3) % 3],
+            tags: tags[(number / 2) % 4].to_vec(),
+            pages: number as u64,
+            chunks: 1 + (number % 3) as u64,
+        })
+        .collect()
+}
+
+fn text(file: &File) -> String {
+    let category = file
+        .category
+        .map_or(String::new(), |one| format!("category: {one}\n"));
+    let mut text = format!(
+        "---\ntitle: t{}\ncontext_id: {}\n{category}tags: [{}]\npages: {}\n---\n",
+        file.pages,
+        file.context,
+        file.tags.join(", "),
+        file.pages
+    );
+    for chunk in 0..file.chunks {
+        // Long enough that two never fit into one chunk.
+        text.push_str(&format!(
+            "Kiwi number {chunk}. {}\n\n",
+            "A kiwi grows here. ".repeat(40)
+        ));
+    }
+    text
+}
+
+/// What a reader of the files says fits.
+fn oracle(files: &[File], filters: &Value) -> Vec<String> {
+    let list = |name: &str| -> Option<Vec<String>> {
+        let value = filters.get(name)?;
+        Some(match value {
+            Value::Array(all) => all
+                .iter()
+                .map(|one| one.as_str().unwrap().to_lowercase())
+                .collect(),
+            one => vec![one.as_str().unwrap().to_lowercase()],
+        })
+    };
+    let is_in = |name: &str, own: &[String]| {
+        list(name).is_none_or(|wanted| own.iter().any(|own| wanted.contains(&own.to_lowercase())))
+    };
+    let mut found = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let own = |text: &str| vec![text.to_owned()];
+        let kind = file.name.rsplit('.').next().unwrap();
+        let mut tags: Vec<String> = file.tags.iter().map(|tag| (*tag).to_owned()).collect();
+        tags.push(kind.to_owned());
+        let fits = is_in("context_id", &own(file.context))
+            && is_in("category", &file.category.map_or(Vec::new(), own))
+            && is_in("file_name", &own(&file.name))
+            && is_in("file_type", &own(kind))
+            && is_in("tags", &tags)
+            && filters
+                .pointer("/custom_metadata/pages/gte")
+                .is_none_or(|low| file.pages >= low.as_u64().unwrap());
+        if !fits {
+            continue;
+        }
+        for chunk in 0..file.chunks {
+            let in_range = filters.get("chunk_range").is_none_or(|range| {
+                (range["start"].as_u64().unwrap()..=range["end"].as_u64().unwrap()).contains(&chunk)
+            });
+            let index = format!("{}_chunk_{chunk}", file.name);
+            let is_named = filters.get("chunk_pattern").is_none_or(|pattern| {
+                let pattern = pattern.as_str().unwrap();
+                match pattern.strip_suffix('*') {
+                    Some(start) => index.starts_with(start),
+                    None => pattern == index || pattern == file.name,
+                }
+            });
+            if in_range && is_named {
+                found.push(format!("{number}:{index}"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// All that a search finds, page by page.
+fn found(daemon: &Daemon, filters: &Value, search_type: &str) -> (Vec<String>, u64) {
+    let mut all = Vec::new();
+    let mut next = Value::Null;
+    loop {
+        let reply = daemon.call(
+            "search_documents",
+            json!({"query": "kiwi", "filters": filters, "search_type": search_type,
+                "max_results": 7, "include_content": false, "next": next}),
+        );
+        let pages = reply["results"].as_array().unwrap().iter().map(|result| {
+            let path = result["file_path"].as_str().unwrap();
+            path.rsplit('/').nth(1).unwrap().to_owned()
+        });
+        let named = pages.zip(chunks(&reply));
+        all.extend(named.map(|(folder, chunk)| format!("{folder}:{chunk}")));
+        match reply.get("next") {
+            Some(more) => next = more.clone(),
+            None => return (all, reply["total"].as_u64().unwrap()),
+        }
+    }
+}
+
+fn some_filters() -> impl Strategy<Value = Value> {
+    let maybe = |values: Vec<Value>| prop::option::weighted(0.35, prop::sample::select(values));
+    let range = (0_u64..3, 0_u64..3).prop_map(|(a, b)| json!({"start": a.min(b), "end": a.max(b)}));
+    (
+        maybe(vec![json!("WI-1"), json!(["WI-1", "API-1"]), json!("none")]),
+        maybe(vec![json!("legal"), json!(["legal", "TECHNICAL"])]),
+        maybe(vec![json!("f3.txt"), json!("f2.md")]),
+        maybe(vec![json!("md"), json!("txt")]),
+        maybe(vec![json!("red"), json!(["blue", "green"]), json!("re")]),
+        maybe(vec![
+            json!("f1*"),
+            json!("f2.md_chunk_1"),
+            json!("f5.txt"),
+            json!("f2.md_chunk_*"),
+        ]),
+        prop::option::weighted(0.3, range),
+        maybe(vec![json!({"pages": {"gte": 12}})]),
+    )
+        .prop_map(
+            |(context, category, name, kind, tags, pattern, range, custom)| {
+                let mut filters = serde_json::Map::new();
+                for (key, value) in [
+                    ("context_id", context),
+                    ("category", category),
+                    ("file_name", name),
+                    ("file_type", kind),
+                    ("tags", tags),
+                    ("chunk_pattern", pattern),
+                    ("chunk_range", range),
+                    ("custom_metadata", custom),
+                ] {
+                    if let Some(value) = value {
+                        filters.insert(key.to_owned(), value);
+                    }
+                }
+                Value::Object(filters)
+            },
+        )
+}
+
+/// Whatever is asked for, in text and in vectors: all that fits is found, once, with the right count.
+#[test]
+fn filters_are_exact() {
+    let home = home!();
+    let daemon = home.start();
+    let mut files = files();
+    let written: Vec<(String, String)> = files
+        .iter()
+        .enumerate()
+        .map(|(number, file)| (format!("{number}/{}", file.name), text(file)))
+        .collect();
+    let written: Vec<(&str, &str)> = written
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let docs = folder(&home, "docs", &written);
+    add(&daemon, &docs, json!({}));
+    // How files are cut is for other tests to say.
+    let explored = daemon.call(
+        "explore_document_structure",
+        json!({"structure_type": "files", "max_items": 200}),
+    );
+    for item in explored["items"].as_array().unwrap() {
+        let number: usize = item["name"].as_str().unwrap()[1..].parse().unwrap();
+        files[number].chunks = item["chunks"].as_u64().unwrap();
+    }
+    assert!(files.iter().any(|file| file.chunks > 2));
+    let (mut all, _) = found(&daemon, &json!({}), "text");
+    all.sort();
+    assert_eq!(all, oracle(&files, &json!({})));
+
+    let cases = ProptestConfig::with_cases(60);
+    proptest!(cases, |(filters in some_filters())| {
+        let expected = oracle(&files, &filters);
+        for search_type in ["text", "vector"] {
+            let (mut all, total) = found(&daemon, &filters, search_type);
+            all.sort();
+            prop_assert_eq!(&all, &expected, "{} {}", search_type, filters);
+            prop_assert_eq!(total, expected.len() as u64, "{} {}", search_type, filters);
+        }
+    });
+}

@@ -1,0 +1,147 @@
+//! Queries and filters that make no sense, and those that only look as if they did.
+
+use serde_json::{Value, json};
+use tests::home;
+
+use super::{add, folder};
+
+/// What is wrong is said, with what would be right.
+#[test]
+fn refusals_say_what_would_be_right() {
+    let home = home!();
+    let daemon = home.start();
+    let docs = folder(&home, "docs", &[("a.md", "Some text.")]);
+    add(&daemon, &docs, json!({}));
+    for (name, args, told) in [
+        (
+            "search_documents",
+            json!({"query": "  "}),
+            "`query` is empty",
+        ),
+        ("search_documents", json!({}), "`query` is missing"),
+        (
+            "search_documents",
+            json!({"query": "a", "max_results": 0}),
+            "1 to 50",
+        ),
+        (
+            "search_documents",
+            json!({"query": "a", "max_results": 51}),
+            "1 to 50",
+        ),
+        (
+            "search_documents",
+            json!({"query": "a", "filters": {"chunk_range": {"start": 5, "end": 2}}}),
+            "begins at 5 and ends at 2",
+        ),
+        (
+            "search_documents",
+            json!({"query": "a", "filters": {"context": "x"}}),
+            "`context_id`",
+        ),
+        (
+            "search_documents",
+            json!({"query": "a", "search_type": "fuzzy"}),
+            "fuzzy",
+        ),
+        (
+            "search_documents",
+            json!({"query": "a", "filters": {"custom_metadata": {"pages": {"gte": []}}}}),
+            "neither a number",
+        ),
+        ("search", json!({"query": "a", "kinds": ["film"]}), "film"),
+        (
+            "search",
+            json!({"query": "a", "session": "nobody"}),
+            "no session",
+        ),
+        (
+            "search",
+            json!({"query": "a", "project": "nowhere"}),
+            "no project",
+        ),
+        (
+            "explore_document_structure",
+            json!({"max_items": 201}),
+            "1 to 200",
+        ),
+        (
+            "explore_document_structure",
+            json!({"structure_type": "files", "context_id": "nowhere"}),
+            "no context",
+        ),
+        ("get_document_content", json!({}), "names no document"),
+        (
+            "get_document_content",
+            json!({"documents": ["doc-1"]}),
+            "no document",
+        ),
+        ("get_index_summary", json!({"detail_level": "all"}), "all"),
+        ("remove_source", json!({"source": "/nowhere"}), "no source"),
+        ("add_source", json!({"path": "/"}), "whole machine"),
+        (
+            "add_source",
+            json!({"path": "/nowhere/at/all"}),
+            "not there",
+        ),
+        (
+            "add_source",
+            json!({"path": docs, "include": ["{a"]}),
+            "pattern",
+        ),
+    ] {
+        let refusal = daemon.refusal(name, args.clone());
+        let whole = format!("{} {}", refusal.message, refusal.hint.unwrap_or_default());
+        assert!(whole.contains(told), "{name} {args}: {whole}");
+    }
+}
+
+/// Odd queries find nothing or something, and disturb nobody.
+#[test]
+fn odd_queries_are_answered() {
+    let home = home!();
+    let daemon = home.start();
+    let docs = folder(
+        &home,
+        "docs",
+        &[
+            ("a.md", "Plain words about a lighthouse."),
+            ("ru.md", "Маяк стоит на берегу моря."),
+            ("zh.md", "灯塔在海边。"),
+            ("code.rs", "fn parse_http_request() {}\nstruct HttpServer;"),
+        ],
+    );
+    add(&daemon, &docs, json!({}));
+    let first = |query: &str| -> Value {
+        let args = json!({"query": query, "search_type": "text"});
+        daemon.call("search_documents", args)["results"][0]["file_name"].clone()
+    };
+    assert_eq!(first("\"lighthouse\" AND -words OR (NOT"), "a.md");
+    assert_eq!(first("маяк"), "ru.md");
+    assert_eq!(first("灯塔"), "zh.md");
+    assert_eq!(first("http request"), "code.rs");
+    assert_eq!(first("HttpServer"), "code.rs");
+    let stop = daemon.call(
+        "search_documents",
+        json!({"query": "the of and", "search_type": "text"}),
+    );
+    assert_eq!(stop["total"], 0);
+    assert!(
+        stop["warnings"][0].as_str().unwrap().contains("stop words"),
+        "{stop:#}"
+    );
+    let long = format!("{} lighthouse", "word ".repeat(200_000));
+    for search_type in ["text", "vector", "hybrid", "semantic"] {
+        let reply = daemon.call(
+            "search_documents",
+            json!({"query": long, "search_type": search_type}),
+        );
+        assert_eq!(reply["search_type_used"], search_type);
+    }
+    let none = daemon.call(
+        "search_documents",
+        json!({"query": "lighthouse", "filters": {"context_id": "doc"}}),
+    );
+    assert_eq!(none["total"], 0);
+    assert_eq!(none["nearest_contexts"], json!(["docs"]));
+}
