@@ -113,11 +113,11 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The text of a unit; `None` when it is no more.
+    /// The text of a unit as it is indexed, its title included; `None` when it is no more.
     #[must_use]
     pub fn text(&self, key: u64) -> Option<String> {
         let unit = self.unit(key).ok()??;
-        Some(unit.piece()?.text.clone())
+        Some(unit.read.pieces.indexed(unit.piece()?))
     }
 
     /// What a unit is, says, and where it stands; `None` when it is no more.
