@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub struct Room {
     models: Arc<Models>,
     open: RwLock<Option<Open>>,
     opening: Mutex<()>,
+    /// Indexes that were closed after an error, and may still be at somebody's hand.
+    closed: Mutex<Weak<Index>>,
     /// How far the indexes had come when they were let go.
     closed_at: Mutex<Option<Position>>,
     /// What went wrong last, until it works again.
@@ -63,6 +65,7 @@ impl Room {
             models,
             open: RwLock::default(),
             opening: Mutex::default(),
+            closed: Mutex::default(),
             closed_at: Mutex::default(),
             fault: Mutex::default(),
             follower: Mutex::default(),
@@ -123,6 +126,14 @@ impl Room {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
+        // Two that write to the same files would damage them; whoever has the closed one is about to end.
+        let is_in_use = || {
+            let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+            closed.strong_count() > 0
+        };
+        while is_in_use() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let opened = Index::open(
             &self.folder,
             Arc::clone(&self.models),
@@ -171,7 +182,10 @@ impl Room {
     pub fn close(&self, error: &IndexError) {
         self.note(Some(error));
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        *open = None;
+        if let Some(open) = open.take() {
+            let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+            *closed = Arc::downgrade(&open.index);
+        }
     }
 
     /// Notes what went wrong, or that nothing did.
@@ -184,9 +198,12 @@ impl Room {
     pub fn let_go_when_idle(&self, idle: Duration) {
         self.models.let_go_when_idle(idle);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = open
-            .as_ref()
-            .is_some_and(|open| open.last_use.elapsed() >= idle && open.index.is_settled());
+        let is_idle = open.as_ref().is_some_and(
+            |open| // Whoever has it at hand would write beside the next one.
+            Arc::strong_count(&open.index) == 1
+                && open.last_use.elapsed() >= idle
+                && open.index.is_settled(),
+        );
         if is_idle && let Some(open) = open.take() {
             *self
                 .closed_at
