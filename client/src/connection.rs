@@ -6,8 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::manager::Manager;
 use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
 use crate::protocol::{Args, Code, ErrorBody, Reply};
+use crate::start::StartError;
 
 /// How long the daemon may take for its Welcome.
 pub const WELCOME_MAX: Duration = Duration::from_secs(10);
@@ -31,7 +33,7 @@ pub enum Error {
     },
     /// The daemon could not be started.
     #[error(transparent)]
-    Start(#[from] crate::start::StartError),
+    Start(#[from] StartError),
     /// A place cannot be used.
     #[error(transparent)]
     Place(#[from] crate::places::PlaceError),
@@ -65,6 +67,9 @@ impl Error {
                 Code::StorageUnavailable,
                 "check who owns the socket, and whether lored hangs",
             ),
+            Self::Start(StartError::Managed { manager, .. }) => {
+                (Code::StorageUnavailable, managed_hint(*manager))
+            }
             Self::Start(_) => (
                 Code::StorageUnavailable,
                 "run lored by hand to see what is wrong",
@@ -78,6 +83,21 @@ impl Error {
     #[must_use]
     pub const fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Broken(_))
+    }
+}
+
+/// What to do when a service manager does not start the daemon.
+const fn managed_hint(manager: Manager) -> &'static str {
+    match manager {
+        Manager::Systemd => {
+            "see `lore service status` and `systemctl --user status lored.socket lored.service` (without \
+             --user for the system-wide daemon); `lore service uninstall` lets clients start the daemon"
+        }
+        Manager::Launchd => {
+            "see `lore service status` and `launchctl print gui/$(id -u)/local.lored`; `lore service \
+             uninstall` lets clients start the daemon"
+        }
+        Manager::Client | Manager::None => "see `lore service status`",
     }
 }
 

@@ -4,14 +4,20 @@
 //! - [`protocol`]: what goes over the socket, as types and as bytes; the daemon uses it too.
 //! - [`places`]: where socket, data and logs are; the daemon uses it too.
 //! - [`connection`]: one blocking connection.
+//! - [`manager`]: who runs the daemon.
 //! - [`start`]: starting the daemon when nobody serves.
 //! - [`client`]: the three together, for programs that just want to call.
 //! - [`bridge`]: MCP over stdio, through the daemon.
+//! - [`shown`]: what was recorded, as a person sees it.
+//! - [`pages`]: manual pages and completions, made of a command line.
 #![forbid(unsafe_code)]
 
 pub mod bridge;
 pub mod client;
 pub mod connection;
+pub mod manager;
+pub mod pages;
 pub mod places;
 pub mod protocol;
+pub mod shown;
 pub mod start;

@@ -7,13 +7,16 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 /// The longest path of a socket, in bytes: what the system's address has, less its final 0.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// Where a daemon for all users of a machine listens.
+pub const SYSTEM_SOCKET: &str = "/run/lore/lore.sock";
 
 /// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +99,24 @@ impl Places {
     /// # Errors
     /// When there is no home, or the socket path given by hand is too long.
     pub fn find(socket: Option<&Path>) -> Result<Self, PlaceError> {
-        Self::from_variables(|name| std::env::var_os(name), our_uid(), socket)
+        Self::from_variables(variable, our_uid(), socket)
+    }
+
+    /// The places of the daemon that serves all users of a machine.
+    ///
+    /// # Errors
+    /// When the socket path given by hand is too long.
+    pub fn system_wide(socket: Option<&Path>) -> Result<Self, PlaceError> {
+        let mut places = Self {
+            config: PathBuf::from("/etc/lore/config.toml"),
+            data: PathBuf::from("/var/lib/lore"),
+            state: PathBuf::from("/var/log/lore"),
+            socket: PathBuf::from(SYSTEM_SOCKET),
+        };
+        if let Some(socket) = socket {
+            places.socket = socket_by_hand(socket)?;
+        }
+        Ok(places)
     }
 
     /// The same for given variables: what tests use, and what [`Places::find`] is made of.
@@ -122,12 +142,7 @@ impl Places {
             places.socket = short.join(short_name(&places.socket));
         }
         if let Some(socket) = socket.map(Path::to_path_buf).or_else(|| set("LORE_SOCKET")) {
-            let path = absolute(&socket);
-            let length = path.as_os_str().len();
-            if length > SOCKET_PATH_BYTES_MAX {
-                return Err(PlaceError::SocketTooLong { path, length });
-            }
-            places.socket = path;
+            places.socket = socket_by_hand(&socket)?;
         }
         Ok(places)
     }
@@ -210,6 +225,19 @@ impl Places {
     }
 }
 
+/// An environment variable; `XDG_RUNTIME_DIR` also where a login would have set it: what cron starts
+/// means the same socket as what a terminal starts.
+#[must_use]
+pub fn variable(name: &str) -> Option<OsString> {
+    let said = std::env::var_os(name);
+    if said.is_some() || name != "XDG_RUNTIME_DIR" || !cfg!(target_os = "linux") {
+        return said;
+    }
+    let folder = format!("/run/user/{}", our_uid());
+    let found = fs::symlink_metadata(&folder).ok()?;
+    (found.is_dir() && found.uid() == our_uid()).then(|| folder.into())
+}
+
 /// The number of the user who runs this.
 #[must_use]
 pub fn our_uid() -> u32 {
@@ -232,6 +260,30 @@ pub fn ensure_folder(path: &Path) -> Result<(), PlaceError> {
         });
     }
     check_folder(path)
+}
+
+/// Makes a folder through which others may go, but in which only we change anything; one that is there
+/// must be ours and not writable by others.
+///
+/// # Errors
+/// When it cannot be made, or cannot be trusted.
+pub fn ensure_passage(path: &Path) -> Result<(), PlaceError> {
+    let io = |error| PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    match DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(io(error)),
+    }
+    let found = fs::symlink_metadata(path).map_err(io)?;
+    match judge(path, &found, our_uid()) {
+        Err(PlaceError::TooOpen { mode, .. }) if mode & 0o022 == 0 => Ok(()),
+        Err(error) => Err(error),
+        // Closed to others, so nobody could come to what is in it.
+        Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io),
+    }
 }
 
 /// Checks that a folder is a folder, ours, and closed to others.
@@ -273,6 +325,16 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// A socket's path as somebody gave it.
+fn socket_by_hand(path: &Path) -> Result<PathBuf, PlaceError> {
+    let path = absolute(path);
+    let length = path.as_os_str().len();
+    if length > SOCKET_PATH_BYTES_MAX {
+        return Err(PlaceError::SocketTooLong { path, length });
+    }
+    Ok(path)
+}
+
 /// A short name that stands for one long path.
 fn short_name(path: &Path) -> String {
     let digest = Sha256::digest(path.as_os_str().as_bytes());
@@ -287,7 +349,7 @@ fn short_name(path: &Path) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 

@@ -1,4 +1,5 @@
-//! Starting the daemon when nobody serves: once, by one client, never by mistake.
+//! Starting the daemon when nobody serves: once, by one client, never by mistake, and never beside a
+//! service manager.
 //!
 //! Only "no socket" or "connection refused", with the daemon's own lock free, means that nobody
 //! serves. Whoever finds that takes `spawn.lock` and keeps it until its Hello is answered, so a
@@ -14,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
+use crate::manager::{self, Manager};
 use crate::places::{self, PlaceError, Places};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
@@ -23,6 +25,10 @@ pub const READY_MAX: Duration = Duration::from_secs(10);
 
 /// How long another client that is starting the daemon is waited for.
 pub const SPAWN_LOCK_MAX: Duration = Duration::from_secs(15);
+
+/// How long a service manager's socket is waited for when nobody holds the daemon's lock: it may just
+/// be made anew.
+pub const MANAGED_MAX: Duration = Duration::from_secs(2);
 
 /// The most of a failed daemon's words that an error shows, in bytes.
 const SHOWN_BYTES_MAX: u64 = 2048;
@@ -61,6 +67,19 @@ pub enum StartError {
     NotReady {
         /// Who it was.
         who: String,
+        /// Where it should serve.
+        socket: PathBuf,
+        /// How long it was waited for.
+        seconds: f32,
+    },
+    /// A service manager is to start it, and does not.
+    #[error(
+        "{manager} is to start lored, and nobody serves at {socket} after {seconds} s; a second one is \
+         not started beside it", socket = .socket.display()
+    )]
+    Managed {
+        /// Who.
+        manager: Manager,
         /// Where it should serve.
         socket: PathBuf,
         /// How long it was waited for.
@@ -150,9 +169,16 @@ fn connect_or_start(
     places: &Places,
     hello: &Hello,
 ) -> Result<Connection, Error> {
-    places::ensure_folder(&places.data)?;
-    let _held_until_the_hello = spawn_lock(&places.spawn_lock())?;
-    let until = Instant::now() + ready_max;
+    let mut beside = manager::in_charge(places);
+    let mut ready_max = ready_max;
+    let _held_until_the_hello = match beside {
+        None => {
+            places::ensure_folder(&places.data)?;
+            Some(hold_spawning(places)?)
+        }
+        Some(_) => None,
+    };
+    let begun = Instant::now();
     let mut pause = Pause::default();
     let mut started: Option<Started> = None;
     loop {
@@ -168,14 +194,20 @@ fn connect_or_start(
             Err(Error::Unreachable { error, .. }) if is_gone(&error) => false,
             Err(error) => return Err(error),
         };
-        if nobody && is_free(&places.daemon_lock())? {
-            match &mut started {
-                None => started = Some(Started::spawn(places)?),
-                Some(started) => started.check()?,
+        if nobody {
+            let holder = manager::holder(&places.daemon_lock())?;
+            match (holder, beside, &mut started) {
+                (Some(holder), None, _) if holder.manager.is_service_manager() => {
+                    beside = Some(holder.manager);
+                }
+                (Some(_), _, _) => {}
+                (None, Some(_), _) => ready_max = ready_max.min(MANAGED_MAX),
+                (None, None, None) => started = Some(Started::spawn(places)?),
+                (None, None, Some(started)) => started.check()?,
             }
         }
-        if Instant::now() >= until {
-            return Err(not_ready(ready_max, places, started.as_ref()).into());
+        if begun.elapsed() >= ready_max {
+            return Err(not_ready(ready_max, places, beside, started.as_ref()).into());
         }
         pause.take();
     }
@@ -186,21 +218,39 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
-fn not_ready(ready_max: Duration, places: &Places, started: Option<&Started>) -> StartError {
-    let who = match started {
-        Some(started) => format!("lored was started (process {}), but", started.child.id()),
-        None => format!("a lored holds {}, but", places.daemon_lock().display()),
+fn not_ready(
+    ready_max: Duration,
+    places: &Places,
+    beside: Option<Manager>,
+    started: Option<&Started>,
+) -> StartError {
+    let socket = places.socket.clone();
+    let seconds = ready_max.as_secs_f32();
+    let who = match (beside, started) {
+        (Some(manager), _) => {
+            return StartError::Managed {
+                manager,
+                socket,
+                seconds,
+            };
+        }
+        (None, Some(started)) => format!("lored was started (process {}), but", started.child.id()),
+        (None, None) => format!("a lored holds {}, but", places.daemon_lock().display()),
     };
     StartError::NotReady {
         who,
-        socket: places.socket.clone(),
-        seconds: ready_max.as_secs_f32(),
+        socket,
+        seconds,
     }
 }
 
-/// Takes the lock under which a daemon may be started.
-fn spawn_lock(path: &Path) -> Result<File, Error> {
-    let file = open_lock(path)?;
+/// Takes the lock under which a daemon may be started: while it is held, no client starts one.
+///
+/// # Errors
+/// When another one holds it for longer than [`SPAWN_LOCK_MAX`], or it cannot be used.
+pub fn hold_spawning(places: &Places) -> Result<File, Error> {
+    let path = places.spawn_lock();
+    let file = open_lock(&path)?;
     let until = Instant::now() + SPAWN_LOCK_MAX;
     let mut pause = Pause::default();
     loop {
@@ -208,17 +258,9 @@ fn spawn_lock(path: &Path) -> Result<File, Error> {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) if Instant::now() < until => pause.take(),
             Err(TryLockError::WouldBlock) => {
-                return Err(
-                    StartError::SpawnLock(SPAWN_LOCK_MAX.as_secs(), path.to_owned()).into(),
-                );
+                return Err(StartError::SpawnLock(SPAWN_LOCK_MAX.as_secs(), path).into());
             }
-            Err(TryLockError::Error(error)) => {
-                return Err(PlaceError::Io {
-                    path: path.to_owned(),
-                    error,
-                }
-                .into());
-            }
+            Err(TryLockError::Error(error)) => return Err(PlaceError::Io { path, error }.into()),
         }
     }
 }
@@ -234,28 +276,6 @@ fn open_lock(path: &Path) -> Result<File, PlaceError> {
             path: path.to_owned(),
             error,
         })
-}
-
-/// Whether no daemon holds its lock. It is taken for a moment: the daemon tries for a second.
-fn is_free(path: &Path) -> Result<bool, PlaceError> {
-    let file = match OpenOptions::new().write(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        Err(error) => {
-            return Err(PlaceError::Io {
-                path: path.to_owned(),
-                error,
-            });
-        }
-    };
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(PlaceError::Io {
-            path: path.to_owned(),
-            error,
-        }),
-    }
 }
 
 /// A daemon that was started here.
@@ -287,6 +307,8 @@ impl Started {
         let mut command = Command::new(&program);
         command
             .env("LORE_SOCKET", &places.socket)
+            // Written into its lock file: nobody manages it but who comes next.
+            .env("LORE_STARTED_BY", "client")
             .stdin(Stdio::null())
             .stdout(also)
             .stderr(file)
@@ -294,6 +316,16 @@ impl Started {
             // signals.
             .current_dir("/")
             .process_group(0);
+        // What a service manager told this process, or one above it, is not for the daemon.
+        for variable in [
+            "NOTIFY_SOCKET",
+            "WATCHDOG_USEC",
+            "WATCHDOG_PID",
+            "LISTEN_FDS",
+            "LISTEN_PID",
+        ] {
+            command.env_remove(variable);
+        }
         if let Some(home) = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty()) {
             command.env(
                 "LORE_HOME",
@@ -344,7 +376,10 @@ impl Started {
 }
 
 /// The daemon's program: `LORE_DAEMON`, else `lored` beside this program, else on PATH.
-fn find_daemon() -> Result<PathBuf, StartError> {
+///
+/// # Errors
+/// [`StartError::NoProgram`].
+pub fn find_daemon() -> Result<PathBuf, StartError> {
     if let Some(program) = std::env::var_os("LORE_DAEMON").filter(|program| !program.is_empty()) {
         return Ok(std::path::absolute(&program).unwrap_or_else(|_| program.into()));
     }

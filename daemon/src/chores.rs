@@ -6,6 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::task::JoinSet;
 
+use crate::audit::Retained;
+use crate::live::Live;
 use crate::operation::Context;
 use crate::sessions::LastAccess;
 use crate::store::Error;
@@ -25,6 +27,10 @@ const ERASE_TICK: Duration = Duration::from_secs(30);
 const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
 const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
 
+/// How long after its start the daemon carries out the rules of retention first, and how often then.
+const RETAIN_FIRST: Duration = Duration::from_secs(60);
+const RETAIN_TICK: Duration = Duration::from_secs(3600);
+
 /// The tokenizer goes when nobody has counted for so long.
 const TOKENS_IDLE: Duration = Duration::from_secs(30);
 
@@ -43,10 +49,13 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     if packs::Room::of(context).prune_automatically {
         chores.spawn(packs::by_itself::run(Arc::clone(context)));
     }
-    chores.spawn(projects::files::run(Arc::clone(context)));
-    chores.spawn(documents::sources::run::run(Arc::clone(context)));
+    if context.reaches_files {
+        chores.spawn(projects::files::run(Arc::clone(context)));
+        chores.spawn(documents::sources::run::run(Arc::clone(context)));
+    }
     chores.spawn(search::follow::run(Arc::clone(context)));
     chores.spawn(erase_when_left(Arc::clone(context)));
+    chores.spawn(retain_when_due(Arc::clone(context)));
     chores
 }
 
@@ -149,6 +158,30 @@ async fn erase_when_left(context: Arc<Context>) {
         }
         tokio::time::sleep(again).await;
         again = (again * 2).min(ERASE_AGAIN_MAX);
+    }
+}
+
+/// Forgets what the rules of retention mean. They may be replaced meanwhile.
+async fn retain_when_due(context: Arc<Context>) {
+    let mut wait = RETAIN_FIRST;
+    loop {
+        let (Some(rules), Some(retained)) = (
+            context.extensions.get::<Live<forgetting::Rules>>(),
+            context.extensions.get::<Retained>(),
+        ) else {
+            return;
+        };
+        let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
+        let next = context.engine.clock().now().saturating_add(micros);
+        retained.plan(rules.get().is_any().then_some(next));
+        tokio::time::sleep(wait).await;
+        wait = RETAIN_TICK;
+        let (rules, now) = (*rules.get(), context.engine.clock().now());
+        if rules.is_any()
+            && let Err(error) = forgetting::retain(&context, rules, now).await
+        {
+            tracing::warn!(%error, "what the rules of retention mean is not forgotten yet");
+        }
     }
 }
 

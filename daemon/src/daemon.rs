@@ -1,27 +1,32 @@
 //! The running daemon: from settings and places to a socket that answers, and back to rest.
 
-use std::path::PathBuf;
+mod namespace;
+mod namespaces;
+
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lore::places::{PlaceError, Places, ensure_folder};
-use tokio::net::UnixListener;
+use namespace::{Namespace, Shared};
+use namespaces::Namespaces;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{Budget, Dispatch, Door, Doors};
-use crate::audit::Cursors;
-use crate::cache::Cache;
+use crate::api::{Dispatch, Doors, Find, Gate, Guest, Peer};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, OpenError, Opened};
-use crate::operation::{Context, Extensions};
+use crate::engine::{DataFolder, OpenError};
+use crate::error::{Code, Refusal};
+use crate::live::Live;
+use crate::operation::{Context, blocking};
+use crate::prepared::Prepared;
+use crate::redaction;
+use crate::reload::Lives;
 use crate::retrieval::models::{ModelPlaces, Models};
-use crate::rooms::Rooms;
-use crate::service::{Lock, LockError, SocketError, bind};
-use crate::sessions::LastAccess;
-use crate::store::{self, Blobs};
-use crate::upstream::Resolvers;
-use crate::{checkpoints, chores, documents, entities, forgetting, projects, search};
+use crate::service::token::{TokenError, read_or_make};
+use crate::service::{self, Access, Lock, LockError, SocketError, bind};
+use crate::store;
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +43,26 @@ pub enum Error {
     /// Large bodies cannot be kept.
     #[error(transparent)]
     Blobs(#[from] store::Error),
+    /// What is redacted cannot be what the settings say.
+    #[error(transparent)]
+    Redaction(#[from] redaction::Error),
     /// The socket cannot be listened on.
     #[error(transparent)]
     Socket(#[from] SocketError),
+    /// HTTP cannot be served where the settings say.
+    #[error("HTTP on {address}: {source}; another port can be set with `http.listen`")]
+    Http {
+        /// Where.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There is no token for HTTP.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// HTTP has no user, and each user has a memory of its own.
+    #[error("`http.listen` is for a daemon of one user: over HTTP nobody's user is known")]
+    HttpForAll,
     /// A write failed while serving; a restart recovers.
     #[error("a write to the disk failed; a restart recovers what was acknowledged")]
     WriteFailed,
@@ -48,127 +70,154 @@ pub enum Error {
 
 /// A daemon that has its store open and its socket bound, and answers nobody yet.
 pub struct Daemon {
-    context: Arc<Context>,
-    listener: UnixListener,
-    limits: Arc<crate::api::Limits>,
-    socket: PathBuf,
+    memory: Memory,
+    lives: Lives,
+    socket: service::Door,
+    http: Option<(TcpListener, Gate)>,
     _lock: Lock,
 }
 
+/// Whose memory is served.
+enum Memory {
+    /// One, for all who may connect.
+    One(Box<Namespace>),
+    /// Each user's own.
+    OfEach(Arc<Namespaces>),
+}
+
 impl Daemon {
-    /// Takes the lock, recovers the store, binds the socket.
+    /// Takes the lock, recovers the store, binds the socket or takes the one that was handed over.
     ///
     /// # Errors
     /// [`Error`]: nothing was changed that the next start would miss.
     pub fn open(config: &Config, places: &Places) -> Result<Self, Error> {
+        Self::open_prepared(config, places, Prepared::default())
+    }
+
+    /// The same with what the program did before its first thread.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_prepared(
+        config: &Config,
+        places: &Places,
+        prepared: Prepared,
+    ) -> Result<Self, Error> {
+        Self::open_for(config, places, prepared, false)
+    }
+
+    /// The same for all users of the machine: each has a namespace, opened when its user comes.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_system_wide(
+        config: &Config,
+        places: &Places,
+        prepared: Prepared,
+    ) -> Result<Self, Error> {
+        Self::open_for(config, places, prepared, true)
+    }
+
+    fn open_for(
+        config: &Config,
+        places: &Places,
+        mut prepared: Prepared,
+        everyone: bool,
+    ) -> Result<Self, Error> {
         ensure_folder(&places.data)?;
         let lock = Lock::take(&places.daemon_lock())?;
+        let handed_over = prepared.handed_over.take();
+        let mut places = places.clone();
+        if let Some(socket) = &handed_over {
+            places.socket = socket.path().to_path_buf();
+        }
+        let (bind_at, data) = (places.socket.clone(), places.data.clone());
         let folder = DataFolder {
             data: places.data.clone(),
         };
-        let fold = Arc::new(Rooms);
-        let clock = Arc::new(Clock::System);
-        let started = clock.now();
-        let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
-        let blobs = Blobs::open(&folder.blobs())?;
-        let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
-        let mut extensions = Extensions::default();
-        if !config.resolvers.is_empty() {
-            extensions = extensions.with(Resolvers::new(config.resolvers.clone()));
-        }
+        let lives = Lives::new(config);
         let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
-        let models = Arc::new(Models::find(&model_places, &config.search));
-        let context = Arc::new(Context {
-            engine,
-            blobs,
-            fold,
-            cache: Cache::new(config.cache_bytes_max),
-            extensions: extensions
-                .with(LastAccess::open(folder.access()))
-                .with(Cursors::open(folder.cursors()))
-                .with(config.sessions)
-                .with(config.packs)
-                .with(entities::Room::new(places.packs()))
-                .with(projects::Room::new(
-                    config.projects.clone(),
-                    folder.projects(),
-                    places.templates(),
-                ))
-                .with(documents::Room::new(config.documents.clone()))
-                .with(search::Room::new(
-                    search::Limits {
-                        second_tier_chunks_max: usize::try_from(
-                            config.search.second_tier_chunks_max,
-                        )
-                        .unwrap_or(usize::MAX),
-                        ..search::Limits::default()
-                    },
-                    folder.index(),
-                    models,
-                ))
-                .with(forgetting::Erasing::default())
-                .with(checkpoints::Room {
-                    limits: config.checkpoints.clone(),
-                    words: config.words.clone(),
-                    ..checkpoints::Room::default()
-                }),
-            folder,
-            socket: places.socket.clone(),
-            started,
-            clients: AtomicU64::new(0),
-        });
+        let shared = Shared {
+            config: config.clone(),
+            lives: lives.clone(),
+            models: Arc::new(Models::find(&model_places, &config.search)),
+            places,
+            started: Clock::System.now(),
+            prepared,
+            reaches_files: !everyone,
+        };
+        let memory = if everyone {
+            Memory::OfEach(Arc::new(Namespaces::new(Arc::new(shared))))
+        } else {
+            Memory::One(Box::new(Namespace::open(&shared, folder)?))
+        };
+        let http = match config.http.listen {
+            Some(_) if everyone => return Err(Error::HttpForAll),
+            Some(address) => Some(http_door(config, &data, address)?),
+            None => None,
+        };
+        let mode = config.access.socket_mode(everyone);
         Ok(Self {
-            context,
-            listener: bind(&places.socket)?,
-            limits: Arc::new(config.limits.clone()),
-            socket: places.socket.clone(),
+            memory,
+            lives,
+            socket: match handed_over {
+                Some(socket) => socket.listen()?,
+                None => bind(&bind_at, mode)?,
+            },
+            http,
             _lock: lock,
         })
     }
 
-    /// What the handlers share; for tests and the tour.
+    /// What the handlers share; `None` where each user has a memory of its own. For tests and the tour.
     #[must_use]
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
+    pub fn context(&self) -> Option<&Arc<Context>> {
+        match &self.memory {
+            Memory::One(namespace) => Some(namespace.context()),
+            Memory::OfEach(_) => None,
+        }
+    }
+
+    /// What may be replaced while the daemon runs.
+    #[must_use]
+    pub fn lives(&self) -> &Lives {
+        &self.lives
     }
 
     /// Answers until told to stop, then finishes what is in flight.
     ///
     /// # Errors
     /// [`Error::WriteFailed`] when the store takes no more writes: the daemon is to be restarted.
-    pub async fn run(self, stop: CancellationToken) -> Result<(), Error> {
-        let doors = Arc::new(Doors::new(Door {
-            dispatch: Dispatch::new(Arc::clone(&self.context)),
-            budget: Budget::new(self.limits.bytes_in_flight_total_max),
-            limits: self.limits,
-            stop: stop.clone(),
-        }));
-        let chores = chores::begin(&self.context);
-        let health = self.context.engine.health().clone();
-        let mut serving = std::pin::pin!(doors.serve(self.listener));
+    pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
+        if let Memory::One(namespace) = &mut self.memory {
+            namespace.begin();
+        }
+        let find = self.memory.find(self.lives.access.clone());
+        let doors = Arc::new(Doors::new(find, self.lives.limits.clone(), stop.clone()));
+        if let Some((listener, gate)) = self.http {
+            tokio::spawn(Arc::clone(&doors).serve_http(listener, gate));
+        }
+        let mut serving = std::pin::pin!(doors.serve(self.socket.listener));
         let failed = tokio::select! {
             () = &mut serving => false,
-            () = health.failed() => {
+            () = self.memory.tend() => {
                 // Whoever waits for an answer is told before the process ends.
                 stop.cancel();
                 serving.await;
                 true
             }
         };
-        drop(chores);
-        if let Some(room) = self.context.extensions.get::<search::Room>() {
-            room.stop();
+        match self.memory {
+            Memory::One(namespace) => namespace.close().await,
+            Memory::OfEach(namespaces) => {
+                namespaces.close_idle(true).await;
+            }
         }
-        if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
-            resolvers.close().await;
-        }
-        if let Some(access) = self.context.extensions.get::<LastAccess>()
-            && let Err(error) = access.write(self.context.engine.clock().now())
+        // The socket goes before the lock: a new daemon never finds its own removed. One that a manager
+        // made is the manager's, who starts the next daemon on it.
+        if !self.socket.is_inherited
+            && let Err(error) = std::fs::remove_file(&self.socket.path)
         {
-            tracing::warn!(%error, "the last access to sessions was not written down");
-        }
-        // The socket goes before the lock: a new daemon never finds its own removed.
-        if let Err(error) = std::fs::remove_file(&self.socket) {
             tracing::debug!(%error, "the socket was not removed");
         }
         if failed {
@@ -177,4 +226,71 @@ impl Daemon {
             Ok(())
         }
     }
+}
+
+/// Listens over TCP, for those who know the token.
+fn http_door(
+    config: &Config,
+    data: &Path,
+    address: SocketAddr,
+) -> Result<(TcpListener, Gate), Error> {
+    let token = read_or_make(&data.join("http.token"), Clock::System.random())?;
+    let bound = std::net::TcpListener::bind(address)
+        .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+        .and_then(TcpListener::from_std)
+        .map_err(|source| Error::Http { address, source })?;
+    let gate = Gate::new(&token, address.port(), config.http.origins.clone());
+    Ok((bound, gate))
+}
+
+impl Memory {
+    /// Whether a peer may come in, and what it calls into.
+    fn find(&self, access: Live<Access>) -> Find {
+        let of_one = match self {
+            Self::One(namespace) => Ok(Dispatch::new(Arc::clone(namespace.context()))),
+            Self::OfEach(namespaces) => Err(Arc::clone(namespaces)),
+        };
+        Box::new(move |peer| {
+            let (access, of_one) = (access.get(), of_one.clone());
+            Box::pin(async move {
+                admit(access, peer, of_one.is_err()).await?;
+                match of_one {
+                    Ok(dispatch) => Ok(Guest {
+                        dispatch,
+                        stays: Box::new(()),
+                    }),
+                    Err(namespaces) => namespaces.of(peer.uid).await,
+                }
+            })
+        })
+    }
+
+    /// Does what is to be done while it is served; ends when no more can be written.
+    async fn tend(&self) {
+        match self {
+            Self::One(namespace) => namespace.context().engine.health().clone().failed().await,
+            Self::OfEach(namespaces) => loop {
+                tokio::time::sleep(namespaces::IDLE_TICK).await;
+                if namespaces.close_idle(false).await {
+                    return;
+                }
+            },
+        }
+    }
+}
+
+/// Refuses whom the settings do not name.
+async fn admit(access: Arc<Access>, peer: Peer, everyone: bool) -> Result<(), Refusal> {
+    let may = match access.groups.is_empty() {
+        true => access.may(peer.uid, peer.gid, everyone),
+        // Asks the system's user database.
+        false => blocking(move || Ok(access.may(peer.uid, peer.gid, everyone))).await?,
+    };
+    if may {
+        return Ok(());
+    }
+    let message = format!("user {} may not use this daemon", peer.uid);
+    let hint = "Whoever runs it can name users in `access.allow_users` or groups in \
+                `access.allow_groups` of its settings.";
+    Err(Refusal::new(Code::Forbidden, message).hint(hint))
 }

@@ -2,12 +2,14 @@
 //!
 //! In reading order:
 //! - [`daemon`]: from settings to a socket that answers; the seam for `main` and for tests
+//! - [`reload`]: the settings read again while it runs
 //! - [`api`]: the doors on that socket, and the operation table that they share
 //! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
 //!   read by its address
 //! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`documents`], [`audit`]: one room per capability;
 //!   [`overview`]: a session as a whole
 //! - [`forgetting`]: what takes a session out of all of them, and off the disk
+//! - [`backup`]: all that a store holds, kept elsewhere, and a store made of it again
 //! - [`rooms`]: the sum of all rooms: what an event does to the rows
 //! - [`upstream`]: other MCP servers, asked what a name stands for; [`watching`]: files that somebody
 //!   may change at any moment
@@ -15,9 +17,11 @@
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
 //! - [`retrieval`]: craft for finding: models, vectors, rankings
+//! - [`redaction`]: secrets are taken out of what comes in, before anything records it
 //! - [`canonical`]: one text for all the ways to write the same JSON object
-//! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`
-//! - [`service`]: the daemon as a process; [`config`], [`clock`], [`error`], [`cache`],
+//! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`; [`convert`]: what other programs keep
+//! - [`service`]: the daemon as a process; [`prepared`], [`confinement`]: what it gives up before it serves
+//! - [`config`], [`live`], [`clock`], [`error`], [`cache`],
 //!   [`tokens`], [`shown`], [`quotes`]: shared by all
 //!
 //! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
@@ -25,28 +29,35 @@
 
 pub mod api;
 pub mod audit;
+pub mod backup;
 pub mod cache;
 pub mod canonical;
 pub mod checkpoints;
 mod chores;
 pub mod clock;
 pub mod config;
+pub mod confinement;
+pub mod convert;
 pub mod daemon;
 pub mod documents;
 pub mod engine;
 pub mod entities;
 pub mod error;
 pub mod forgetting;
+pub mod live;
 pub mod log;
 pub mod maintenance;
 pub mod messages;
 pub mod operation;
 pub mod overview;
 pub mod packs;
+pub mod prepared;
 pub mod program;
 pub mod projects;
 pub mod quotes;
 pub mod reading;
+pub mod redaction;
+pub mod reload;
 pub mod resource;
 pub mod retrieval;
 pub mod rooms;

@@ -1,6 +1,11 @@
 //! `lored verify`, `rebuild` and `repair`: what is done to a store that nobody serves.
 
+pub mod backup;
+pub mod convert;
+pub mod doctor;
 pub mod models;
+pub mod redact;
+pub mod settings;
 
 use std::io::IsTerminal;
 
@@ -101,6 +106,7 @@ fn ask_daemon(places: &Places) -> Outcome {
         events: reply.events,
         forgotten: reply.forgotten,
         sessions_forgotten: reply.sessions_forgotten,
+        events_forgotten: reply.events_forgotten,
         findings: reply.findings,
     }))
 }
@@ -112,13 +118,27 @@ fn tell(report: &Report) -> bool {
             None => println!("{}: {}", finding.kind, finding.message),
         }
     }
+    let still = |is_erased| match is_erased {
+        true => "",
+        false => "; some of it is still on disk until a daemon goes on erasing",
+    };
     for of in &report.sessions_forgotten {
-        let still = match of.is_erased {
-            true => "",
-            false => "; some of it is still on disk until a daemon goes on erasing",
-        };
+        let still = still(of.is_erased);
         let (session, time, position) = (&of.session, &of.time, of.position);
         println!("the session `{session}` was forgotten on {time}, at {position}{still}");
+    }
+    for of in &report.events_forgotten {
+        let (events, first, last) = (of.events, of.first, of.last);
+        let whose = match (&of.session, &of.project) {
+            (Some(session), _) => format!("of the session `{session}`"),
+            (None, Some(project)) => format!("of the project or source `{project}`"),
+            (None, None) => "of no session and no project".to_owned(),
+        };
+        let (time, position, still) = (&of.time, of.position, still(of.is_erased));
+        println!(
+            "{events} events {whose}, from {first} to {last}, were forgotten on {time}, at \
+             {position}{still}"
+        );
     }
     let forgotten = match report.forgotten {
         0 => String::new(),

@@ -1,16 +1,27 @@
-//! The program `lored`: serve, tour, verify, rebuild, repair, models.
+//! The program `lored`: serve, tour, verify, rebuild, repair, backup, restore, convert, redact, models,
+//! config, doctor.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use lore::places::Places;
+use lore::protocol::Position;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
+use crate::backup::make::Choices;
 use crate::config::Config;
+use crate::convert::Kind;
 use crate::daemon::{Daemon, Error};
-use crate::{maintenance, service, tour};
+use crate::operation::Context;
+use crate::prepared::Prepared;
+use crate::reload::{Lives, Reload, SetLog};
+use crate::service::manager::{self, News};
+use crate::upstream::starter;
+use crate::{maintenance, reload, service, tour};
 
 /// A third of an event's cost on the writer was glibc's allocator; with this one a write takes 10 to
 /// 25 % less processor time.
@@ -45,11 +56,20 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// Serve in the foreground (the default).
-    Serve,
+    Serve {
+        /// For all users of this machine, each with a memory of its own: settings in /etc/lore, data in
+        /// /var/lib/lore, socket /run/lore/lore.sock, unless LORE_HOME says otherwise.
+        #[arg(long)]
+        system: bool,
+    },
     /// See it work: two agents, a kill -9, nothing lost. Takes seconds, leaves nothing behind.
     Tour,
     /// Prove the log: its chain, payloads, blobs, head, and every view against a replay.
-    Verify,
+    Verify {
+        /// Prove a backup instead: every file and blob against its hash, the log against its chain.
+        #[arg(long, value_name = "DIR")]
+        backup: Option<PathBuf>,
+    },
     /// Fold every view anew from the log.
     Rebuild,
     /// Show what is damaged; with a flag, accept what is lost so that writing goes on.
@@ -58,9 +78,89 @@ enum Command {
         #[arg(long)]
         accept_head: bool,
     },
+    /// Back the store up to a folder, while it is used; the second time only what is new.
+    Backup {
+        /// The folder: an empty one, or one with a backup of this store.
+        dir: PathBuf,
+        /// Read everything again: takes out what was forgotten since, and makes damaged files good.
+        #[arg(long)]
+        anew: bool,
+    },
+    /// Make a data folder of a backup, whole or not at all.
+    Restore {
+        /// The folder of the backup.
+        dir: PathBuf,
+        /// The data folder to make instead of the own one; not there yet, or empty.
+        #[arg(long, value_name = "DATA_FOLDER")]
+        into: Option<PathBuf>,
+    },
+    /// Write what another program keeps as lines that `lore import` records.
+    Convert {
+        /// Whose file it is.
+        #[arg(value_enum)]
+        kind: Kind,
+        /// The file or folder.
+        path: PathBuf,
+        /// Of Markdown files: the directory of their project, if not the folder itself.
+        #[arg(long, value_name = "DIR")]
+        project: Option<PathBuf>,
+    },
+    /// Print files without the secrets in them, as they would be recorded.
+    Redact {
+        /// Only tell file, line and kind of each; the exit code is 1 when there is one.
+        #[arg(long)]
+        check: bool,
+        /// The files; `-` is standard input.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// The models that embed texts.
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Check everything that can be wrong, with a remedy for each.
+    Doctor {
+        /// Do what is safe: close folders and files of ours, remove what a dead daemon left in the way.
+        #[arg(long)]
+        fix: bool,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The settings: what is in force, whether a file is good, what there is.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Write the manual pages of all commands into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder; it is made if it is not there.
+        folder: PathBuf,
+    },
+    /// Print completions for a shell.
+    #[command(hide = true)]
+    Completions {
+        /// Which shell.
+        shell: lore::pages::Shell,
+    },
+}
+
+#[derive(Subcommand)]
+enum ConfigCommand {
+    /// Show every setting in force, as a daemon started here and now would use it.
+    Show {
+        /// Say where each comes from: file and line, a variable, or the default.
+        #[arg(long)]
+        origin: bool,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say whether a file of settings is good; if not, what is wrong, with line and column.
+    Check {
+        /// The file; the one in use if none is named.
+        file: Option<PathBuf>,
+    },
+    /// Print a file with every setting and its default, commented out.
+    Default,
 }
 
 #[derive(Subcommand)]
@@ -77,30 +177,102 @@ enum ModelsCommand {
 /// Runs the program; the exit code says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
+    if std::env::args_os().skip(1).eq([starter::SUBCOMMAND]) {
+        // Not for people, and the daemon tells it all that it needs.
+        let ended = starter::run().map_err(|error| error.to_string());
+        return done(ended.map(|()| true));
+    }
     let args = Args::parse();
-    let places = match Places::find(args.socket.as_deref()) {
+    let command = args.command.unwrap_or(Command::Serve { system: false });
+    let command = match pages(command) {
+        Ok(ended) => return ended,
+        Err(command) => command,
+    };
+    let is_system = matches!(command, Command::Serve { system: true });
+    let places = if is_system && std::env::var_os("LORE_HOME").is_none() {
+        Places::system_wide(args.socket.as_deref())
+    } else {
+        Places::find(args.socket.as_deref())
+    };
+    let places = match places {
         Ok(places) => places,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     let path = args.config.unwrap_or_else(|| places.config.clone());
-    let config = match Config::load(&path) {
-        Ok(config) => config,
+    // Before the settings are used: these tell what is wrong with them.
+    if let Command::Config(command) = command {
+        return done(match command {
+            ConfigCommand::Show { origin, json } => {
+                maintenance::settings::show(&path, origin, json)
+            }
+            ConfigCommand::Check { file } => maintenance::settings::check(&file.unwrap_or(path)),
+            ConfigCommand::Default => maintenance::settings::default(),
+        });
+    }
+    if let Command::Doctor { fix, json } = command {
+        return done(maintenance::doctor::run(&places, &path, fix, json));
+    }
+    let (config, given) = match reload::first(&path) {
+        Ok(read) => read,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
-    log_to_stderr(&config.log);
+    let set_log = log_to_stderr(&config.log);
     // Whatever is written from here on is for this user alone.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    match args.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve(&config, &places),
+    match command {
+        // Those that need no settings have ended before.
+        Command::Serve { .. }
+        | Command::Config(_)
+        | Command::Doctor { .. }
+        | Command::Man { .. }
+        | Command::Completions { .. } => {
+            let reload = |lives: Lives| Reload::new(&path, given, lives, set_log);
+            serve(&config, &places, is_system, reload)
+        }
         Command::Tour => done(tour::run()),
-        Command::Verify => done(maintenance::verify(&config, &places)),
+        Command::Verify { backup: None } => done(maintenance::verify(&config, &places)),
+        Command::Verify { backup: Some(dir) } => done(maintenance::backup::verify(&dir)),
+        Command::Backup { dir, anew: is_anew } => {
+            let choices = Choices { is_anew };
+            done(maintenance::backup::backup(&config, &places, &dir, choices))
+        }
+        Command::Restore { dir, into } => {
+            let into = into.as_deref();
+            done(maintenance::backup::restore(&config, &places, &dir, into))
+        }
         Command::Rebuild => done(maintenance::rebuild(&config, &places)),
         Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),
+        Command::Convert {
+            kind,
+            path,
+            project,
+        } => done(maintenance::convert::run(kind, &path, project.as_deref())),
+        Command::Redact { check: true, files } => done(maintenance::redact::check(&config, &files)),
+        Command::Redact {
+            check: false,
+            files,
+        } => done(maintenance::redact::print(&config, &files)),
         Command::Models(ModelsCommand::List) => done(maintenance::models::list(&config, &places)),
         Command::Models(ModelsCommand::Add { folder }) => {
             done(maintenance::models::add_from(&config, &places, &folder))
         }
     }
+}
+
+/// What is made of the command line alone; anything else is given back.
+fn pages(command: Command) -> Result<ExitCode, Command> {
+    let made = match command {
+        Command::Man { folder } => lore::pages::write_manuals(Args::command(), &folder)
+            .map_err(|error| format!("{}: {error}", folder.display())),
+        Command::Completions { shell } => {
+            let script = lore::pages::completions(Args::command(), shell);
+            io::stdout()
+                .write_all(&script)
+                .map_err(|error| error.to_string())
+        }
+        other => return Err(other),
+    };
+    Ok(done(made.map(|()| true)))
 }
 
 fn done(result: Result<bool, String>) -> ExitCode {
@@ -116,20 +288,40 @@ fn fail(message: &str, code: u8) -> ExitCode {
     code.into()
 }
 
-/// `RUST_LOG` wins over the config. rmcp logs what clients sent from `warn` on, so it is
-/// kept at `error`.
-fn log_to_stderr(filter: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| {
-        EnvFilter::new(format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn"))
-    });
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+/// `RUST_LOG` wins over the config; without it the level can be set anew by what is returned.
+fn log_to_stderr(filter: &str) -> Option<SetLog> {
+    let of_environment = EnvFilter::try_from_default_env().ok();
+    let is_fixed = of_environment.is_some();
+    let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
-        .init();
+        .with_env_filter(of_environment.unwrap_or_else(|| filter_of(filter)))
+        .with_filter_reloading();
+    let handle = subscriber.reload_handle();
+    subscriber.init();
+    let set_log = move |filter: &str| {
+        handle
+            .reload(filter_of(filter))
+            .map_err(|error| error.to_string())
+    };
+    (!is_fixed).then(|| Box::new(set_log) as SetLog)
 }
 
-fn serve(config: &Config, places: &Places) -> ExitCode {
+/// rmcp logs what clients sent from `warn` on, so it is kept at `error`.
+fn filter_of(filter: &str) -> EnvFilter {
+    EnvFilter::new(format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn"))
+}
+
+fn serve(
+    config: &Config,
+    places: &Places,
+    is_system: bool,
+    reload: impl FnOnce(Lives) -> Reload,
+) -> ExitCode {
+    let prepared = match Prepared::to_serve(config, places, is_system) {
+        Ok(prepared) => prepared,
+        Err(error) => return fail(&error.to_string(), NOT_STARTED),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("doors")
@@ -140,19 +332,25 @@ fn serve(config: &Config, places: &Places) -> ExitCode {
         Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
     };
     let result = runtime.block_on(async {
-        let stop = CancellationToken::new();
-        service::stop_on_signals(stop.clone()).map_err(|error| error.to_string())?;
-        let daemon = Daemon::open(config, places).map_err(|error| error.to_string())?;
+        let signals = service::listen().map_err(|error| error.to_string())?;
+        let daemon = match is_system {
+            true => Daemon::open_system_wide(config, places, prepared),
+            false => Daemon::open_prepared(config, places, prepared),
+        };
+        let daemon = daemon.map_err(|error| error.to_string())?;
         tracing::info!(
             socket = %places.socket.display(),
             data = %places.data.display(),
-            position = %daemon.context().engine.position(),
+            position = %daemon.context().map_or(Position(0), |context| context.engine.position()),
             "serving"
         );
-        daemon
-            .run(stop)
-            .await
-            .map_err(|error: Error| error.to_string())
+        let reloading = reload(daemon.lives().clone()).run(signals.reload);
+        let reloading = tokio::spawn(reloading);
+        let managed = tokio::spawn(be_managed(daemon.context().cloned(), signals.stop.clone()));
+        let ended = daemon.run(signals.stop).await;
+        reloading.abort();
+        managed.abort();
+        ended.map_err(|error: Error| error.to_string())
     });
     match result {
         Ok(()) => {
@@ -160,5 +358,38 @@ fn serve(config: &Config, places: &Places) -> ExitCode {
             GOOD.into()
         }
         Err(message) => fail(&message, NOT_STARTED),
+    }
+}
+
+/// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
+/// the writer answers, that the daemon is alive; and that it is stopping, once it is.
+async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) {
+    tell(News::Ready("serving"));
+    let alive = async {
+        let Some(every) = manager::watchdog() else {
+            return std::future::pending().await;
+        };
+        loop {
+            let is_alive = match &context {
+                Some(context) => context.engine.is_alive().await,
+                // One that does not answer is one user's; the others are served.
+                None => true,
+            };
+            if is_alive {
+                tell(News::Alive);
+            }
+            // Twice as often as is wanted, so that one that is late does not end the daemon.
+            tokio::time::sleep(every / 2).await;
+        }
+    };
+    tokio::select! {
+        () = alive => {}
+        () = stop.cancelled() => tell(News::Stopping),
+    }
+}
+
+fn tell(news: News<'_>) {
+    if let Err(error) = manager::tell(news) {
+        tracing::warn!(%error, "the service manager was not told");
     }
 }

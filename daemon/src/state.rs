@@ -98,7 +98,7 @@ impl State {
             if matches!(moment, Moment::Time(time) if event.header.time > time) {
                 break;
             }
-            fold.apply(&mut memory, &event, record)?;
+            fold.apply(&mut memory, &log, &event, record)?;
             last = position;
         }
         Ok((memory, last))
@@ -227,9 +227,9 @@ mod tests {
             };
             let mut then = Memory::new();
             let mut walked = Vec::new();
-            Log::new(&bench.rows)
-                .walk(Position(1), &mut |event, record| {
-                    Rooms.apply(&mut then, &event, record)?;
+            let log = Log::new(&bench.rows);
+            log.walk(Position(1), &mut |event, record| {
+                    Rooms.apply(&mut then, &log, &event, record)?;
                     walked.push((event.position(), event.header.time, then.clone()));
                     Ok(ControlFlow::Continue(()))
                 })

@@ -156,8 +156,22 @@ impl Home {
     /// When there is no such program.
     #[must_use]
     pub fn spawn(&self) -> Daemon {
-        let mut child = self
-            .command()
+        self.spawn_command(self.command())
+    }
+
+    /// The program itself.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Starts a daemon by a command of one's own, such as a manager that becomes it, without waiting for it.
+    ///
+    /// # Panics
+    /// When there is no such program.
+    #[must_use]
+    pub fn spawn_command(&self, mut command: Command) -> Daemon {
+        let mut child = command
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

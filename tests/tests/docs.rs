@@ -2,20 +2,65 @@
 
 use std::path::Path;
 
-/// docs/operations.md is what the operation table says; `UPDATE_DOCS=1` writes it anew.
-#[test]
-fn operations_md_is_made_from_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md");
-    let made = lored::api::reference::markdown();
+/// A page is what the code says; `UPDATE_DOCS=1` writes it anew.
+fn hold(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs")
+        .join(page);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &made).expect("docs/operations.md can be written");
+        std::fs::write(&path, made).expect("the page can be written");
     }
-    let stored = std::fs::read_to_string(&path).expect("docs/operations.md is there");
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         stored == made,
-        "docs/operations.md is not what the table says: run \
+        "docs/{page} is not what the code says: run \
          `UPDATE_DOCS=1 cargo test -p tests --test docs` and commit it"
     );
+}
+
+/// docs/operations.md is what the operation table says.
+#[test]
+fn operations_md_is_made_from_the_table() {
+    hold("operations.md", &lored::api::reference::markdown());
+}
+
+/// docs/configuration.md and docs/config.default.toml are what the declaration of the settings says.
+#[test]
+fn configuration_is_made_from_the_declaration() {
+    hold("configuration.md", &lored::config::shown::page());
+    hold("config.default.toml", &lored::config::shown::default_file());
+}
+
+/// The table in docs/redaction.md has every kind; `UPDATE_DOCS=1` writes it anew.
+#[test]
+fn redaction_md_has_every_kind() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/redaction.md");
+    let stored = std::fs::read_to_string(&path).expect("docs/redaction.md is there");
+    let (before, rest) = stored.split_once("<!-- kinds -->\n").expect("a begin");
+    let (_, after) = rest.split_once("<!-- /kinds -->").expect("an end");
+    let table = lored::redaction::kinds::table();
+    let made = format!("{before}<!-- kinds -->\n{table}<!-- /kinds -->{after}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &made).expect("docs/redaction.md can be written");
+    }
+    assert!(
+        std::fs::read_to_string(&path).is_ok_and(|stored| stored == made),
+        "docs/redaction.md lacks kinds: run `UPDATE_DOCS=1 cargo test -p tests --test docs` and commit it"
+    );
+}
+
+/// The configuration that docs/redaction.md shows is taken as it stands.
+#[test]
+fn the_rules_of_the_page_are_taken() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/redaction.md");
+    let text = std::fs::read_to_string(&page).expect("docs/redaction.md is there");
+    let shown = text
+        .split("```toml")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let config = lored::config::Config::parse(shown.expect("an example"), &page);
+    let redaction = config.expect("the example is taken").redaction;
+    assert!(redaction.enabled && !redaction.off.is_empty() && !redaction.rules.is_empty());
 }
 
 /// The configuration that docs/resolvers.md shows is taken as it stands.

@@ -6,6 +6,8 @@
 
 #[path = "golden/documents.rs"]
 mod documents;
+#[path = "golden/forgetting.rs"]
+mod forgetting;
 #[path = "golden/projects.rs"]
 mod projects;
 #[path = "golden/talk.rs"]
@@ -28,7 +30,7 @@ use lored::log::{
 };
 use lored::operation::Access;
 use lored::rooms::Rooms;
-use lored::sessions::{SessionBegun, SessionCreated, SessionErased, SessionForgotten};
+use lored::sessions::{SessionBegun, SessionCreated};
 use lored::steps::{
     ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text, decode_step,
 };
@@ -320,33 +322,6 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
     ]
 }
 
-/// What becomes of a session that is forgotten.
-fn forgetting_events() -> Vec<(&'static str, NewEvent)> {
-    let clock = Clock::fixed(TIME, 9);
-    let of = |kind, fact: Vec<u8>| NewEvent {
-        kind,
-        session: Some("s-1".to_owned()),
-        project: Some("p-1".to_owned()),
-        fact,
-        body: Body::new(codec::EMPTY.to_vec(), clock.random()),
-        origin: None,
-    };
-    let forgotten = SessionForgotten {
-        events: 17,
-        bytes: 70_000,
-    };
-    vec![
-        (
-            "session_forgotten",
-            of(SessionForgotten::KIND, codec::encode(&forgotten)),
-        ),
-        (
-            "session_erased",
-            of(SessionErased::KIND, codec::EMPTY.to_vec()),
-        ),
-    ]
-}
-
 /// A log of its own: events whose content is gone, and those that say so.
 fn forgotten() -> Vec<(&'static str, Stamped)> {
     let mut found: Vec<(&'static str, Stamped)> = Vec::new();
@@ -355,7 +330,7 @@ fn forgotten() -> Vec<(&'static str, Stamped)> {
         (event.payload, event.key) = (None, None);
         found.push((name, event));
     }
-    for (name, event) in forgetting_events() {
+    for (name, event) in forgetting::events() {
         let (previous, position) = match found.last() {
             Some((_, last)) => (last.link, Position(last.position().0 + 1)),
             None => (Hash::default(), Position(1)),
@@ -474,6 +449,7 @@ fn stamped() -> Vec<(&'static str, Stamped)> {
 /// Records of one group, and the rows that its events make: of the first kinds alone, so that the
 /// rows stay when a kind is added.
 fn rows() -> Memory {
+    let nothing = Memory::new();
     let mut rows = Memory::new();
     let mut records = RecordBuilder::default();
     for (_, event) in stamped().into_iter().take(8) {
@@ -484,7 +460,9 @@ fn rows() -> Memory {
             600
         };
         let record = records.place(event.position(), &[bytes])[0];
-        Rooms.apply(&mut rows, &event, record).unwrap();
+        Rooms
+            .apply(&mut rows, &Log::new(&nothing), &event, record)
+            .unwrap();
         records.push(&event, record);
     }
     for (key, value) in records.finish() {
@@ -610,7 +588,7 @@ fn old_blobs_are_read() {
 }
 
 /// Names that scripts and clients rely on stay: operations, error codes with what they mean,
-/// settings.
+/// settings, kinds of what is redacted.
 #[test]
 fn public_names_stay() {
     let mut lines: Vec<String> = lored::api::TABLE
@@ -630,6 +608,9 @@ fn public_names_stay() {
             .iter()
             .map(|key| format!("setting {key}")),
     );
+    let kinds: std::collections::BTreeSet<&str> =
+        lored::redaction::kinds::all().map(|kind| kind.id).collect();
+    lines.extend(kinds.iter().map(|kind| format!("redaction {kind}")));
     hold("surface.txt", SURFACE, &lines);
 }
 

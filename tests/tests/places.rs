@@ -74,10 +74,10 @@ fn a_store_of_a_newer_version() {
     daemon.stop();
     let plate = home.data().join("store").join("lore-store");
     let before = std::fs::read_to_string(&plate).unwrap();
-    let newer = before.replacen("lore-store 1 ", "lore-store 2 ", 1);
+    let newer = before.replacen("lore-store 2 ", "lore-store 3 ", 1);
     assert_ne!(newer, before);
     std::fs::write(&plate, &newer).unwrap();
-    says(&refused(&home), &["format 2", "up to 1"]);
+    says(&refused(&home), &["format 3", "up to 2"]);
     assert_eq!(std::fs::read_to_string(&plate).unwrap(), newer);
     std::fs::write(&plate, before).unwrap();
     assert_eq!(home.start().verify(), 2);

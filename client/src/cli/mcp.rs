@@ -19,7 +19,7 @@ pub struct Mcp {
 }
 
 /// Keeps a list that makes sense as it was written: the daemon reads it again.
-fn list(text: &str) -> Result<String, String> {
+pub fn list(text: &str) -> Result<String, String> {
     match Toolset::list(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(refused) => Err(match refused.hint {

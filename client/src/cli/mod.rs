@@ -3,23 +3,31 @@
 mod call;
 mod checkpoint;
 mod compact;
+mod config;
 mod context;
 mod diff;
 mod docs;
+mod doctor;
 mod entity;
 mod exchange;
+mod forget;
 mod given;
 mod log;
+mod man;
 mod mcp;
 mod message;
+mod moving;
 mod output;
 mod pack;
 mod project;
 mod search;
+mod service;
 mod session;
+mod setup;
 mod status;
 mod step;
 mod tail;
+mod top;
 mod why;
 
 use std::io;
@@ -101,14 +109,26 @@ enum Command {
     Log(log::Log),
     /// What happens, as it happens
     Tail(tail::Tail),
+    Forget(forget::Forget),
+    Top(top::Top),
     /// Give back the disk space of what was removed
     Compact,
+    Export(moving::Export),
+    Import(moving::Import),
     Mcp(mcp::Mcp),
+    Setup(setup::Setup),
+    /// Have systemd or launchd start the daemon, and see who does
+    #[command(subcommand)]
+    Service(service::Service),
+    Config(config::Config),
+    Doctor(doctor::Doctor),
     /// Print completions for a shell
     Completions {
         /// Which shell
-        shell: clap_complete::Shell,
+        shell: lore::pages::Shell,
     },
+    #[command(hide = true)]
+    Man(man::Man),
 }
 
 /// How a command ends.
@@ -181,12 +201,16 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
     let Arguments { globals, command } = arguments;
     match command {
         Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "lore", &mut script);
-            output::write(&script)?;
+            output::write(&lore::pages::completions(Arguments::command(), shell))?;
             Ok(End::Good)
         }
+        Command::Man(man) => man.run(Arguments::command(), globals.json),
         Command::Mcp(mcp) => mcp.run(&globals),
+        Command::Setup(setup) => setup.run(&globals),
+        Command::Top(top) => top.run(&globals),
+        Command::Service(service) => service.run(&globals),
+        Command::Config(config) => config.run(&globals),
+        Command::Doctor(doctor) => doctor.run(&globals),
         Command::Call(call) => call.run(&mut Caller::new(globals)?),
         Command::Step(step) => step.run(&mut Caller::new(globals)?),
         Command::Checkpoint(checkpoint) => checkpoint.run(&mut Caller::new(globals)?),
@@ -201,6 +225,12 @@ fn dispatch(arguments: Arguments) -> Result<End, Failure> {
         Command::Why(why) => why.run(&mut Caller::new(globals)?),
         Command::Diff(diff) => diff.run(&mut Caller::new(globals)?),
         Command::Status(status) => status.run(&mut Caller::new(globals)?),
+        Command::Export(export) => export.run(&mut Caller::new(globals)?),
+        Command::Import(import) => import.run(&mut Caller::new(globals)?),
+        Command::Forget(forget) => {
+            let session = globals.session.clone();
+            forget.run(&mut Caller::new(globals)?, session.as_deref())
+        }
         Command::Compact => compact::run(&mut Caller::new(globals)?),
         Command::Log(log) => log.run(&mut Caller::new(globals)?),
         Command::Tail(tail) => tail.run(&mut Caller::new(globals)?),

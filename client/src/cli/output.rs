@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use lore::shown::is_hidden;
+pub use lore::shown::{shown, shown_lines};
+
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u64 = 1;
 
@@ -96,60 +99,6 @@ fn paints(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> boo
     is_terminal && !is_unwanted && !is_plain
 }
 
-/// Text for one line of a terminal: what could move the cursor, turn the direction of writing or
-/// hide is shown as an escape. `width` is in characters; 0 means any.
-pub fn shown(text: &str, width: usize) -> String {
-    let mut line = String::with_capacity(text.len().min(width.max(16) * 4));
-    let mut characters = text.chars().enumerate().peekable();
-    while let Some((count, character)) = characters.next() {
-        if width > 0 && count + 1 >= width && characters.peek().is_some() {
-            line.push('…');
-            break;
-        }
-        push_shown(&mut line, character);
-    }
-    line
-}
-
-/// The same for text of several lines.
-pub fn shown_lines(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            _ => push_shown(&mut shown, character),
-        }
-    }
-    shown
-}
-
-fn push_shown(line: &mut String, character: char) {
-    if is_hidden(character) {
-        line.extend(character.escape_default());
-    } else {
-        line.push(character);
-    }
-}
-
-/// Whether a character moves the cursor, changes the direction of others, or leaves no mark: what
-/// could hide something from the one who reads over it.
-///
-/// Selectors of an emoji's form (U+FE00 to U+FE0F) only choose between looks and are not hidden.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}'              // soft hyphen, joiner, Arabic letter mark
-            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // fillers of Hangul
-            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' // inherent vowels, selectors
-            | '\u{200b}'..='\u{200f}'                     // zero width, marks of direction
-            | '\u{2028}'..='\u{202e}'                     // separators, embeddings, overrides
-            | '\u{2060}'..='\u{206f}'                     // invisible operators, isolates
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'        // byte order mark, annotations
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and music controls
-            | '\u{e0000}'..='\u{e0fff}'                   // tags, selectors: text that nobody sees
-        )
-}
-
 /// Names and what they are, a line each; what is empty is left out.
 pub fn facts<const N: usize>(facts: [(&str, String); N]) -> String {
     let said = facts.into_iter().filter(|(_, fact)| !fact.is_empty());
@@ -186,21 +135,6 @@ pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_could_trick_a_terminal_is_shown() {
-        assert_eq!(
-            shown("a\x1b[31mb\u{202e}c\n", 0),
-            "a\\u{1b}[31mb\\u{202e}c\\n"
-        );
-        assert_eq!(shown("abcdef", 4), "abc…");
-        assert_eq!(shown("abcd", 4), "abcd");
-        assert_eq!(shown_lines("a\nb\r"), "a\nb\\r");
-        assert_eq!(
-            shown("\u{61c}\u{ad}\u{e0041}é漢\u{fe0f}", 0),
-            "\\u{61c}\\u{ad}\\u{e0041}é漢\u{fe0f}"
-        );
-    }
 
     /// A pipe gets every byte; on a terminal JSON still means the same.
     #[test]

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use lore::protocol::status::{StatusArgs, StatusReply};
+pub use lore::shown::bytes;
+use lore::shown::duration;
 
 use super::output::{self, Output, shown, table};
 use super::{Caller, End, Failure, exchange};
@@ -45,6 +47,12 @@ fn human(status: &StatusReply) -> String {
         ["uptime".to_owned(), duration(status.uptime)],
         ["clients".to_owned(), status.clients.to_string()],
     ];
+    rows.extend(status.confinement.iter().flat_map(|confinement| {
+        [
+            ["confined".to_owned(), shown(&confinement.landlock, 0)],
+            ["core dumps".to_owned(), yes(confinement.core_dumps)],
+        ]
+    }));
     rows.extend(
         status
             .counts
@@ -70,6 +78,16 @@ fn human(status: &StatusReply) -> String {
         );
         [shown(&resolver.name, 40), text]
     }));
+    if let Some(retention) = &status.retention {
+        let next = retention.next.as_deref().unwrap_or("never");
+        let mut text = format!("next on {}", shown(next, 40));
+        if let Some(last) = &retention.last {
+            let (events, held) = (retention.events, bytes(retention.bytes));
+            let last = shown(last, 40);
+            let _ = write!(text, "; {events} events, {held} forgotten on {last}");
+        }
+        rows.push(["retention".to_owned(), text]);
+    }
     let mut text = table(["lored", ""], &rows);
     for warning in &status.warnings {
         // Writing into a string does not fail.
@@ -80,48 +98,4 @@ fn human(status: &StatusReply) -> String {
 
 fn yes(is: bool) -> String {
     if is { "yes" } else { "no" }.to_owned()
-}
-
-fn duration(seconds: u64) -> String {
-    let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
-    let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{rest} s"),
-        (0, 0, _) => format!("{minutes} min {rest} s"),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        (_, _, _) => format!("{days} d {hours} h"),
-    }
-}
-
-/// Bytes as people read them.
-pub fn bytes(count: u64) -> String {
-    let mut rest = count;
-    let mut tenths = 0;
-    for unit in ["B", "KiB", "MiB", "GiB"] {
-        if rest < 1024 {
-            return if unit == "B" {
-                format!("{rest} B")
-            } else {
-                format!("{rest}.{tenths} {unit}")
-            };
-        }
-        tenths = rest % 1024 * 10 / 1024;
-        rest /= 1024;
-    }
-    format!("{rest}.{tenths} TiB")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_and_times_are_short() {
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(5 << 40), "5.0 TiB");
-        assert_eq!(duration(59), "59 s");
-        assert_eq!(duration(3_700), "1 h 1 min");
-        assert_eq!(duration(90_000), "1 d 1 h");
-    }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use lore::connection::Error;
 use lore::protocol::log::{CommitCursorArgs, Event, FollowEventsArgs, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
+use lore::shown::summary;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -26,10 +26,6 @@ const WAIT_MS: u64 = 10_000;
 /// The first and the longest pause before a daemon that has gone is looked for again.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// The width of a summary, in characters.
-const SUMMARY_CHARS: usize = 80;
-/// The width of one value in it.
-const VALUE_CHARS: usize = 32;
 
 /// What happens, as it happens
 #[derive(Debug, clap::Args)]
@@ -207,30 +203,6 @@ fn line(event: &Event) -> String {
     )
 }
 
-/// The fields of a payload that say something at a glance.
-fn summary(payload: &Value) -> String {
-    let Value::Object(fields) = payload else {
-        return "(forgotten)".to_owned();
-    };
-    let mut summary = String::new();
-    for (name, value) in fields {
-        let value = match value {
-            Value::Null => continue,
-            Value::String(text) => shown(text, VALUE_CHARS),
-            Value::Bool(_) | Value::Number(_) => value.to_string(),
-            Value::Array(items) => format!("[{}]", items.len()),
-            Value::Object(fields) => format!("{{{}}}", fields.len()),
-        };
-        if !summary.is_empty() {
-            summary.push(' ');
-        }
-        summary.push_str(&shown(name, VALUE_CHARS));
-        summary.push('=');
-        summary.push_str(&value);
-    }
-    shown(&summary, SUMMARY_CHARS)
-}
-
 /// Whether somebody may still read what is printed: a pipe without a reader is in error.
 fn is_read() -> bool {
     let stdout = io::stdout();
@@ -274,25 +246,5 @@ impl Interrupt {
         let done = what();
         self.may_end.store(true, Ordering::SeqCst);
         done
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_summary_is_one_short_line() {
-        let payload = json!({"step": 3, "tool": "git\nlog", "ok": true, "none": null, "list": [1, 2],
-            "map": {"a": 1}, "long": "x".repeat(100)});
-        let summary = summary(&payload);
-        assert!(
-            summary.starts_with("step=3 tool=git\\nlog ok=true list=[2] map={1} long=xxx"),
-            "{summary}"
-        );
-        assert_eq!(summary.chars().count(), SUMMARY_CHARS);
-        assert_eq!(super::summary(&Value::Null), "(forgotten)");
     }
 }

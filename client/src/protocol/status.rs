@@ -49,6 +49,36 @@ pub struct Follower {
     pub lag: u64,
 }
 
+/// What the rules of retention come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Retention {
+    /// When they are carried out next, RFC 3339; absent while none is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub next: Option<String>,
+    /// When something was forgotten by them last since the daemon's start, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub last: Option<String>,
+    /// How many events then.
+    pub events: u64,
+    /// What they held, in bytes.
+    pub bytes: u64,
+}
+
+/// What the daemon gave up before it served, so that whoever takes it over has little of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Confinement {
+    /// What the kernel refuses it by Landlock: `full: ABI …`, `partial: ABI …, without …`, `none: …`.
+    pub landlock: String,
+    /// Whether no program that it starts can get more rights than it has.
+    pub no_new_privs: bool,
+    /// Whether a crash may leave its memory on disk.
+    pub core_dumps: bool,
+}
+
 /// Reply of `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -82,10 +112,21 @@ pub struct StatusReply {
     /// What says which things names stand for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolvers: Vec<Resolver>,
+    /// What it gave up before it served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Confinement"))]
+    pub confinement: Option<Confinement>,
+    /// How many secrets of which kind were redacted in what came in, since the daemon's start.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub redactions: BTreeMap<String, u64>,
     /// All of it as text that Prometheus reads, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub prometheus: Option<String>,
+    /// What is forgotten by itself, if any rule is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Retention"))]
+    pub retention: Option<Retention>,
     /// Every limit, by its name.
     pub limits: BTreeMap<String, u64>,
     /// What a person should look at.

@@ -72,6 +72,10 @@ pub const READ_OPERATIONS: &[&str] = &[
     "list_cursors",
     "status",
     "verify_log",
+    "export_log",
+    "backup",
+    "backup_blob",
+    "backup_objects",
 ];
 
 /// Whether there are MCP resources; declared only then.

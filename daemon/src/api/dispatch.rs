@@ -5,9 +5,10 @@ use std::sync::Arc;
 use lore::protocol::{Args, nearest};
 
 use super::operations::TABLE;
+use super::redacting;
 use super::resources::{Listed, RESOURCES, Resources};
 use crate::error::{Code, Refusal};
-use crate::operation::{Answer, Caller, Context};
+use crate::operation::{Access, Answer, Caller, Context};
 use crate::resource::Kind;
 
 /// Calls operations by name, and reads resources by address.
@@ -81,14 +82,21 @@ impl Dispatch {
     /// # Errors
     /// `UNKNOWN_OPERATION` with the nearest name, or whatever the operation refuses.
     pub async fn call(&self, caller: Caller, name: &str, args: Args) -> Answer {
-        match TABLE.get(name) {
-            Some(operation) => {
-                operation
-                    .call(Arc::clone(&self.context), caller, args)
-                    .await
-            }
-            None => Err(unknown(name)),
+        let Some(operation) = TABLE.get(name) else {
+            return Err(unknown(name));
+        };
+        let cx = Arc::clone(&self.context);
+        if operation.access == Access::Read {
+            return operation.call(cx, caller, args).await;
         }
+        // Before anything of it is hashed, recorded or indexed, whatever the door.
+        let (args, found) = redacting::redacted(&cx, args).await?;
+        let caller = redacting::of_caller(&cx, caller);
+        let mut reply = operation.call(cx, caller, args).await?;
+        if let Some(sentence) = found.sentence() {
+            redacting::warn(&mut reply, sentence);
+        }
+        Ok(reply)
     }
 }
 

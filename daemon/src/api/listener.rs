@@ -1,20 +1,29 @@
 //! Accepting connections: who may, how many, and which door each one means.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use lore::protocol::frame;
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::dispatch::Dispatch;
 use super::frames::{Door, Next};
+use super::http::Gate;
+use super::limits::{Budget, Limits};
 use super::{http, mcp};
+use crate::error::Refusal;
+use crate::live::Live;
 
 /// After a failed accept (out of descriptors, say) the next is tried this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -99,22 +108,54 @@ impl Drop for Seat {
     }
 }
 
+/// What a user calls into, and what keeps it open as long as the connection is.
+pub struct Guest {
+    /// Calls operations.
+    pub dispatch: Dispatch,
+    /// Dropped with the connection.
+    pub stays: Box<dyn Any + Send + Sync>,
+}
+
+/// Finds what a user calls into, or says why not; asked once for each connection.
+pub type Find =
+    Box<dyn Fn(Peer) -> Pin<Box<dyn Future<Output = Result<Guest, Refusal>> + Send>> + Send + Sync>;
+
+/// Who is at the other end, as the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The user's number.
+    pub uid: u32,
+    /// The number of its first group.
+    pub gid: u32,
+}
+
 /// The three doors on one listener.
 pub struct Doors {
-    door: Door,
+    find: Find,
+    /// What a peer may use from its connection on.
+    limits: Live<Limits>,
+    budget: Budget,
+    stop: CancellationToken,
+    drain: Duration,
     http: http::Service,
     seats: Arc<Seats>,
     connections: TaskTracker,
 }
 
 impl Doors {
-    /// Doors for these calls and limits.
+    /// Doors into what is found for each peer. Limits of all connections together are those of now for
+    /// good; each connection has its own as they are when it comes.
     #[must_use]
-    pub fn new(door: Door) -> Self {
+    pub fn new(find: Find, limits: Live<Limits>, stop: CancellationToken) -> Self {
+        let now = limits.get();
         Self {
-            seats: Seats::new(door.limits.connections_max),
-            http: http::Service::new(&door),
-            door,
+            find,
+            seats: Seats::new(now.connections_max),
+            budget: Budget::new(now.bytes_in_flight_total_max),
+            drain: Duration::from_millis(now.drain_ms_max),
+            http: http::Service::new(&now),
+            limits,
+            stop,
             connections: TaskTracker::new(),
         }
     }
@@ -124,7 +165,7 @@ impl Doors {
         loop {
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
-                () = self.door.stop.cancelled() => break,
+                () = self.stop.cancelled() => break,
             };
             match accepted {
                 Ok((stream, _)) => self.seat(stream),
@@ -136,8 +177,7 @@ impl Doors {
         }
         drop(listener);
         self.connections.close();
-        let drain = Duration::from_millis(self.door.limits.drain_ms_max);
-        if timeout(drain, self.connections.wait()).await.is_err() {
+        if timeout(self.drain, self.connections.wait()).await.is_err() {
             tracing::warn!(
                 left = self.connections.len(),
                 "stopping with connections still open"
@@ -145,18 +185,26 @@ impl Doors {
         }
     }
 
-    fn seat(self: &Arc<Self>, stream: UnixStream) {
-        let uid = match stream.peer_cred() {
-            Ok(peer) => peer.uid(),
-            Err(error) => {
-                tracing::warn!(%error, "a peer without credentials was refused");
-                return;
+    /// Accepts over TCP until told to stop: HTTP alone, from programs that show what the gate wants. They
+    /// are taken for the daemon's own user, who alone can read the token.
+    pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: Gate) {
+        let http = Arc::new(http::Service::behind(&self.limits.get(), gate));
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.stop.cancelled() => break,
+            };
+            match accepted {
+                Ok((stream, _)) => self.seat_http(stream, Arc::clone(&http)),
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
-        };
-        if uid != rustix::process::geteuid().as_raw() {
-            tracing::warn!(uid, "another user's connection was refused");
-            return;
         }
+    }
+
+    fn seat_http(self: &Arc<Self>, stream: TcpStream, http: Arc<http::Service>) {
         let gives_way = CancellationToken::new();
         let Some(seat) = self.seats.take(gives_way.clone()) else {
             tracing::warn!("a connection was refused: all are taken");
@@ -164,35 +212,94 @@ impl Doors {
         };
         let doors = Arc::clone(self);
         self.connections.spawn(async move {
-            let clients = &doors.door.dispatch.context().clients;
-            clients.fetch_add(1, Ordering::Relaxed);
+            let peer = Peer {
+                uid: rustix::process::geteuid().as_raw(),
+                gid: rustix::process::getegid().as_raw(),
+            };
+            let served = async {
+                let guest = (doors.find)(peer).await.map_err(io::Error::other)?;
+                let door = doors.door(guest.dispatch, doors.limits.get());
+                let _leaves = Leaves::count(&door);
+                let (read, write) = stream.into_split();
+                http.serve(&door, peer.uid, &seat, read, write).await
+            };
             let served = tokio::select! {
-                served = doors.connection(uid, &seat, stream) => served,
+                served = served => served,
                 () = gives_way.cancelled() => Ok(()),
             };
-            clients.fetch_sub(1, Ordering::Relaxed);
+            if let Err(error) = served {
+                tracing::debug!(%error, "a connection over TCP ended");
+            }
+        });
+    }
+
+    fn door(&self, dispatch: Dispatch, limits: Arc<Limits>) -> Door {
+        Door {
+            dispatch,
+            limits,
+            budget: self.budget.clone(),
+            stop: self.stop.clone(),
+        }
+    }
+
+    fn seat(self: &Arc<Self>, stream: UnixStream) {
+        let peer = match stream.peer_cred() {
+            Ok(peer) => Peer {
+                uid: peer.uid(),
+                gid: peer.gid(),
+            },
+            Err(error) => {
+                tracing::warn!(%error, "a peer without credentials was refused");
+                return;
+            }
+        };
+        let gives_way = CancellationToken::new();
+        let Some(seat) = self.seats.take(gives_way.clone()) else {
+            tracing::warn!("a connection was refused: all are taken");
+            return;
+        };
+        let doors = Arc::clone(self);
+        self.connections.spawn(async move {
+            let served = tokio::select! {
+                served = doors.connection(peer, &seat, stream) => served,
+                () = gives_way.cancelled() => Ok(()),
+            };
             if let Err(error) = served {
                 tracing::debug!(%error, "a connection ended");
             }
         });
     }
 
-    async fn connection(&self, uid: u32, seat: &Seat, stream: UnixStream) -> io::Result<()> {
-        let (read, write) = stream.into_split();
+    async fn connection(&self, peer: Peer, seat: &Seat, stream: UnixStream) -> io::Result<()> {
+        let limits = self.limits.get();
+        let (read, mut write) = stream.into_split();
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, read);
         let first = tokio::select! {
-            first = timeout(self.door.limits.hello(), reader.fill_buf()) => first,
-            () = self.door.stop.cancelled() => return Ok(()),
+            first = timeout(limits.hello(), reader.fill_buf()) => first,
+            () = self.stop.cancelled() => return Ok(()),
         };
         let first = match first {
             Ok(bytes) => bytes?.first().copied(),
             Err(_) => return Ok(()),
         };
-        self.enter(first, uid, seat, reader, write).await
+        let guest = match (self.find)(peer).await {
+            Ok(guest) => guest,
+            Err(refusal) => {
+                tracing::warn!(uid = peer.uid, %refusal, "a connection was refused");
+                let words = turned_away(first, &refusal);
+                return timeout(limits.write(), write.write_all(&words)).await?;
+            }
+        };
+        let door = self.door(guest.dispatch, limits);
+        // Also when this connection gives way: its future is dropped then.
+        let _leaves = Leaves::count(&door);
+        self.enter(&door, first, peer.uid, seat, reader, write)
+            .await
     }
 
     async fn enter(
         &self,
+        door: &Door,
         first: Option<u8>,
         uid: u32,
         seat: &Seat,
@@ -203,23 +310,17 @@ impl Doors {
             None => Ok(()),
             // The length of a Hello begins with 0; of a frame over the limit perhaps not, and the
             // frame door is where that is answered.
-            Some(0..=8) => {
-                match self
-                    .door
-                    .frames(uid, seat, &mut reader, &mut writer)
-                    .await?
-                {
-                    Next::Closed => Ok(()),
-                    Next::Mcp(host) => mcp::serve(&self.door, host, seat, reader, writer).await,
-                }
-            }
+            Some(0..=8) => match door.frames(uid, seat, &mut reader, &mut writer).await? {
+                Next::Closed => Ok(()),
+                Next::Mcp(host) => mcp::serve(door, host, seat, reader, writer).await,
+            },
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
                 let host = mcp::anonymous(uid);
-                mcp::serve(&self.door, host, seat, reader, writer).await
+                mcp::serve(door, host, seat, reader, writer).await
             }
             Some(b'A'..=b'Z') => {
                 let http = &self.http;
-                http.serve(&self.door, uid, seat, reader, writer).await
+                http.serve(door, uid, seat, reader, writer).await
             }
             Some(other) => {
                 let line = format!(
@@ -228,6 +329,52 @@ impl Doors {
                 );
                 writer.write_all(line.as_bytes()).await
             }
+        }
+    }
+}
+
+/// Counts a client out.
+struct Leaves<'c>(&'c AtomicU64);
+
+impl<'c> Leaves<'c> {
+    fn count(door: &'c Door) -> Self {
+        let clients = &door.dispatch.context().clients;
+        clients.fetch_add(1, Ordering::Relaxed);
+        Self(clients)
+    }
+}
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What a peer that may not come in is told, in the words of the door that it knocked at.
+fn turned_away(first: Option<u8>, refusal: &Refusal) -> Vec<u8> {
+    let body = refusal.to_body();
+    match first {
+        Some(0..=8) => {
+            let mut words = Vec::new();
+            frame::encode_error(&mut words, None, &body);
+            words
+        }
+        Some(b'A'..=b'Z') => {
+            let text = json!({"error": body}).to_string();
+            let length = text.len();
+            format!(
+                "HTTP/1.1 403 Forbidden\r\ncontent-type: application/json\r\n\
+                 content-length: {length}\r\nconnection: close\r\n\r\n{text}"
+            )
+            .into_bytes()
+        }
+        _ => {
+            let error = json!({"code": -32000, "message": body.message, "data": body});
+            format!(
+                "{}\n",
+                json!({"jsonrpc": "2.0", "id": null, "error": error})
+            )
+            .into_bytes()
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod limits;
 mod listener;
 mod mcp;
 mod operations;
+mod redacting;
 pub mod reference;
 mod resources;
 mod toolbox;
@@ -21,8 +22,9 @@ mod waiting;
 
 pub use dispatch::Dispatch;
 pub use frames::Door;
+pub use http::Gate;
 pub use limits::{Budget, Limits};
-pub use listener::Doors;
+pub use listener::{Doors, Find, Guest, Peer};
 pub use mcp::check as check_mcp_line;
 pub use operations::TABLE;
 pub use resources::{RESOURCES, Resources};

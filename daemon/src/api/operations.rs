@@ -7,8 +7,8 @@ use lore::protocol::Toolset;
 
 use crate::operation::Operation;
 use crate::{
-    audit, checkpoints, documents, entities, forgetting, messages, overview, packs, projects,
-    search, sessions, steps,
+    audit, backup, checkpoints, documents, entities, forgetting, messages, overview, packs,
+    projects, search, sessions, steps,
 };
 
 /// The lines of each family; those of a family may come from several rooms.
@@ -25,7 +25,9 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Documents, documents::operations::OPERATIONS),
     (Toolset::Documents, search::operations::OPERATIONS),
     (Toolset::Log, overview::operations::MEASURES),
+    (Toolset::Log, forgetting::operations::OF_ALL),
     (Toolset::Log, audit::OPERATIONS),
+    (Toolset::Log, backup::operations::OPERATIONS),
 ];
 
 /// Every operation, by name.

@@ -204,7 +204,7 @@ mod tests {
             socket: folder.path().join("run/own.sock"),
         };
         let daemon = Daemon::open(&Config::new(), &places).unwrap();
-        let cx = daemon.context();
+        let cx = daemon.context().unwrap();
         let create = |session: &str| {
             let args = Args::Json(format!(r#"{{"session":"{session}"}}"#).into_bytes());
             let create = TABLE.get("create_session").unwrap();

@@ -8,11 +8,13 @@ mod events;
 mod follow;
 mod page;
 mod prometheus;
+mod retained;
 mod status;
 mod turn;
 pub mod verify;
 
 pub use cursors::Cursors;
+pub use retained::Retained;
 
 use crate::operation::Operation;
 

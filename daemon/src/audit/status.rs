@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lore::protocol::Position;
-use lore::protocol::status::{Follower, Resolver, StatusArgs, StatusReply};
+use lore::protocol::status::{self as wire, Follower, Resolver, StatusArgs, StatusReply};
 
-use super::prometheus;
+use super::{Retained, prometheus};
+use crate::clock::format_time;
+use crate::confinement::Confinement;
 use crate::engine::WriteState;
 use crate::error::Refusal;
+use crate::live::{LastRead, Live};
+use crate::log::forgotten;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
 use crate::upstream::{Resolvers, State};
@@ -48,7 +52,11 @@ impl Op for Status {
             )],
         };
         let room = checkpoints::Room::of(&cx)?;
-        warnings.extend(room.limits.warnings(None, checkpoints.bytes));
+        let limits = room.limits.get();
+        warnings.extend(limits.warnings(None, checkpoints.bytes));
+        if let Some(read) = cx.extensions.get::<Live<LastRead>>() {
+            warnings.extend(read.get().warnings());
+        }
         warnings.extend(entities::Room::of(&cx)?.fault());
         warnings.extend(projects::Room::of(&cx)?.faults());
         warnings.extend(documents::Room::of(&cx)?.faults());
@@ -58,6 +66,13 @@ impl Op for Status {
                 .iter()
                 .map(|session| {
                     format!("what the forgotten session `{session}` held is still being erased")
+                }),
+        );
+        warnings.extend(
+            forgotten::unerased(&published.snapshot)?
+                .iter()
+                .map(|(position, _)| {
+                    format!("what was forgotten at position {position} is still being erased")
                 }),
         );
         sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
@@ -81,9 +96,12 @@ impl Op for Status {
             ]),
             sizes,
             resolvers: resolvers(&cx),
+            confinement: confinement(&cx),
+            redactions: cx.redactor.counts(),
             prometheus: None,
             followers: followers(&cx, published.tail.position)?,
-            limits: BTreeMap::from([("checkpoint_bytes".to_owned(), room.limits.total_bytes_max)]),
+            limits: BTreeMap::from([("checkpoint_bytes".to_owned(), limits.total_bytes_max)]),
+            retention: retention(&cx),
             warnings,
         };
         if args.prometheus == Some(true) {
@@ -93,6 +111,27 @@ impl Op for Status {
         }
         Ok(reply)
     }
+}
+
+/// What the rules of retention come to, if any is set or was.
+fn retention(cx: &Context) -> Option<wire::Retention> {
+    let seen = cx.extensions.get::<Retained>()?.seen();
+    (seen.next.is_some() || seen.last.is_some()).then(|| wire::Retention {
+        next: seen.next.map(format_time),
+        last: seen.last.map(format_time),
+        events: seen.events,
+        bytes: seen.bytes,
+    })
+}
+
+/// What the process gave up; one that runs within another has given up nothing.
+fn confinement(cx: &Context) -> Option<wire::Confinement> {
+    let given_up = cx.extensions.get::<Confinement>()?;
+    Some(wire::Confinement {
+        landlock: given_up.landlock.to_string(),
+        no_new_privs: given_up.no_new_privs,
+        core_dumps: given_up.core_dumps,
+    })
 }
 
 fn resolvers(cx: &Context) -> Vec<Resolver> {
@@ -115,18 +154,19 @@ fn resolvers(cx: &Context) -> Vec<Resolver> {
 }
 
 fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
-    let followers = [
-        (
-            entities::follow::NAME,
-            entities::Room::of(cx)?.progress.position(),
-        ),
-        (
-            projects::files::NAME,
-            projects::Room::of(cx)?.desk.position(),
-        ),
-        (search::follow::NAME, search::Room::of(cx)?.position()),
-    ];
-    let told = followers.into_iter().map(|(name, position)| Follower {
+    let entities = (
+        entities::follow::NAME,
+        entities::Room::of(cx)?.progress.position(),
+    );
+    let files = (
+        projects::files::NAME,
+        projects::Room::of(cx)?.desk.position(),
+    );
+    let search = (search::follow::NAME, search::Room::of(cx)?.position());
+    // Where no files are written, nothing follows with them.
+    let files = Some(files).filter(|_| cx.reaches_files);
+    let followers = [Some(entities), files, Some(search)].into_iter().flatten();
+    let told = followers.map(|(name, position)| Follower {
         name: name.to_owned(),
         position,
         lag: tail.0.saturating_sub(position.0),

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lore::protocol::log::{Finding, ForgottenSession, VerifyLogArgs, VerifyLogReply};
+use lore::protocol::log::{
+    Finding, ForgottenEvents, ForgottenSession, VerifyLogArgs, VerifyLogReply,
+};
 use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, Fault};
@@ -14,7 +16,7 @@ use crate::clock::format_time;
 use crate::documents;
 use crate::engine::{Fold, Settings, replay};
 use crate::error::{Code, Refusal};
-use crate::log::{Hash, Header, Log, Stamped};
+use crate::log::{Hash, Header, Log, Stamped, StreamName, forgotten};
 use crate::messages;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::projects;
@@ -27,6 +29,24 @@ use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId
 const FINDINGS_MAX: usize = 100;
 /// What the folder of a replay is named, before the process and a number.
 const VERIFY: &str = "verify-";
+
+/// The blobs that an event names, whichever room it is of.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it does not decode.
+pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
+    let of_rooms: [BlobsOf; 4] = [
+        steps::blobs_of,
+        messages::blobs_of,
+        projects::blobs_of,
+        documents::blobs_of,
+    ];
+    let mut named = Vec::new();
+    for of in of_rooms {
+        named.extend(of(event)?);
+    }
+    Ok(named)
+}
 
 /// The blobs that an event names, if it is one of the room's.
 type BlobsOf = fn(&Stamped) -> Result<Vec<BlobRef>, Error>;
@@ -78,6 +98,7 @@ impl Op for VerifyLog {
                 findings: report.findings,
                 forgotten: report.forgotten,
                 sessions_forgotten: report.sessions_forgotten,
+                events_forgotten: report.events_forgotten,
                 position: published.tail.position,
                 durable,
                 warnings: Vec::new(),
@@ -116,6 +137,8 @@ pub struct Report {
     pub forgotten: u64,
     /// The sessions that they were in.
     pub sessions_forgotten: Vec<ForgottenSession>,
+    /// Where else they were, in streams that go on.
+    pub events_forgotten: Vec<ForgottenEvents>,
     /// What is wrong; empty when all is well.
     pub findings: Vec<Finding>,
 }
@@ -156,6 +179,7 @@ impl Subject<'_> {
             self.check_objects(&mut report);
         }
         report.sessions_forgotten = forgotten_sessions(self.rows)?;
+        report.events_forgotten = forgotten_events(self.rows)?;
         Ok(report)
     }
 
@@ -233,19 +257,11 @@ impl Subject<'_> {
     }
 
     fn check_blobs(&self, event: &Stamped, report: &mut Report) {
-        let read = |of: BlobsOf| -> Result<(), Error> {
-            let named = of(event)?;
+        let damaged = blobs_of(event).and_then(|named| {
             named
                 .iter()
                 .try_for_each(|blob| self.blobs.get(blob).map(drop))
-        };
-        let of_rooms: [BlobsOf; 4] = [
-            steps::blobs_of,
-            messages::blobs_of,
-            projects::blobs_of,
-            documents::blobs_of,
-        ];
-        let damaged = of_rooms.into_iter().try_for_each(read);
+        });
         // It may have been forgotten since it was asked above.
         if let Err(error) = damaged
             && !(self.is_forgotten)(&event.header).unwrap_or(false)
@@ -287,7 +303,7 @@ impl Subject<'_> {
     }
 }
 
-/// Where content was forgotten on purpose.
+/// Which sessions were forgotten on purpose.
 fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal> {
     let mut told = Vec::new();
     for (session, tombstone) in sessions::all_forgotten(rows, FINDINGS_MAX)? {
@@ -298,6 +314,30 @@ fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal>
             position: tombstone.position,
             time: format_time(tombstone.at),
             is_erased,
+        });
+    }
+    Ok(told)
+}
+
+/// Where events of streams that go on were forgotten on purpose.
+fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
+    let mut told = Vec::new();
+    for (position, tombstone) in forgotten::tombstones(rows, FINDINGS_MAX)? {
+        let (session, project) = match tombstone.stream {
+            StreamName::Session(session) => (Some(session), None),
+            StreamName::Project(project) => (None, Some(project)),
+            StreamName::Global => (None, None),
+        };
+        let session = session.map(SessionId::new).transpose();
+        told.push(ForgottenEvents {
+            session: session.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
+            project,
+            events: tombstone.events,
+            first: Position(tombstone.first),
+            last: Position(tombstone.last),
+            position,
+            time: format_time(tombstone.at),
+            is_erased: !forgotten::is_unerased(rows, position)?,
         });
     }
     Ok(told)

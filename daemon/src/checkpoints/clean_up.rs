@@ -29,6 +29,7 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
     let published = cx.read(None).await?;
     let is_due = room
         .limits
+        .get()
         .is_clean_up_due(uses::totals(&published.snapshot)?.bytes);
     if !is_due || room.is_cleaning.swap(true, Ordering::AcqRel) {
         return Ok(());
@@ -61,7 +62,7 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
         let published = cx.read(None).await?;
         let totals = uses::totals(&published.snapshot)?;
         let wanted = totals.bytes.saturating_add(more_bytes);
-        if !room.limits.is_clean_up_due(wanted) {
+        if !room.limits.get().is_clean_up_due(wanted) {
             break;
         }
         let candidates = unnamed(&published.snapshot, &session)?;
@@ -80,7 +81,7 @@ fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
     };
     let rows = &published.snapshot;
     let access = cx.extensions.get::<LastAccess>();
-    let idle = room.limits.untouched_days.saturating_mul(DAY_MICROS);
+    let idle = room.limits.get().untouched_days.saturating_mul(DAY_MICROS);
     let before = cx.engine.clock().now().saturating_sub(idle);
     let mut found = Vec::new();
     view::sessions(rows, &mut |session, row| {

@@ -1,5 +1,6 @@
 //! What happens to checkpoints: saved, deleted, and keys of their context marked critical.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -278,6 +279,22 @@ pub enum CheckpointFact {
 }
 
 impl CheckpointFact {
+    /// Leaves out which objects it takes or lets go, but for a save of a checkpoint that is still there:
+    /// when a session is folded again, others have come to use them since, perhaps in another form.
+    pub fn leave_out_objects_but_of(&mut self, there: &BTreeSet<CheckpointKey>) {
+        match self {
+            Self::Saved(saved) if there.contains(&saved.checkpoint) => {}
+            Self::Saved(saved) => saved.parts.clear(),
+            Self::Deleted(deleted) => {
+                deleted
+                    .gone
+                    .iter_mut()
+                    .for_each(|gone| gone.objects.clear());
+            }
+            Self::Marked(_) => {}
+        }
+    }
+
     /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
     ///
     /// # Errors
@@ -315,6 +332,19 @@ pub fn manifest_of(event: &Stamped) -> Result<CheckpointSaved, Error> {
             Err(unexpected(event))
         }
     }
+}
+
+/// The objects that an event names: of a saved checkpoint each, with what it rests on.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it does not decode.
+pub fn objects_named(event: &Stamped) -> Result<Vec<Hash>, Error> {
+    let parts = match CheckpointFact::of(event)? {
+        Some(CheckpointFact::Saved(saved)) => saved.parts,
+        Some(CheckpointFact::Deleted(_) | CheckpointFact::Marked(_)) | None => Vec::new(),
+    };
+    let links = parts.iter().flat_map(|part| &part.chain);
+    Ok(links.map(|link| link.hash).collect())
 }
 
 /// What is said with a saved checkpoint.

@@ -33,6 +33,14 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// A session was folded again, after others that use the same objects: they count as they would have.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn settle(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    uses::settle(rows, session)
+}
+
 /// The objects that a session's checkpoints rest on, each with the bytes on disk that would go with
 /// the session: 0 when another session needs it, too.
 ///

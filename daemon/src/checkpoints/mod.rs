@@ -33,9 +33,9 @@ pub use check::{Fault, check_objects, is_object_there};
 pub use difference::{Change, Difference, KeyDifference, What, difference, key_difference};
 pub use event::{
     Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
-    Gone, HeldBy, KeyMarked, Link, Part, described,
+    Gone, HeldBy, KeyMarked, Link, Part, described, objects_named,
 };
-pub use forget::{forget, free_objects, objects_of};
+pub use forget::{forget, free_objects, objects_of, settle};
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::Words;
 pub use limits::Limits;
@@ -44,8 +44,8 @@ pub use operations::{Found, is_blob_named};
 pub use pack::let_go;
 pub use room::Room;
 pub use take::{Taken, Whole, take};
-pub use uses::{Totals, totals};
-pub use view::{SPACE, apply, of_session_row};
+pub use uses::{Totals, in_use as objects_in_use, totals};
+pub use view::{SPACE, apply, has_kept, ids_of, of_session_row};
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]

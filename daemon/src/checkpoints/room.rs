@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::layers::Words;
 use super::limits::Limits;
 use crate::error::{Code, Refusal};
+use crate::live::Live;
 use crate::operation::Context;
 use crate::tokens::Tokens;
 
@@ -13,9 +14,9 @@ use crate::tokens::Tokens;
 #[derive(Debug, Default)]
 pub struct Room {
     /// What may be kept.
-    pub limits: Limits,
+    pub limits: Live<Limits>,
     /// What words of keys say.
-    pub words: Words,
+    pub words: Live<Words>,
     /// Counts tokens; shared with whoever else does.
     pub tokens: Arc<Tokens>,
     /// Untouched sessions are being cleaned up.

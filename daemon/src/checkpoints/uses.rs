@@ -164,6 +164,23 @@ pub(super) fn release_all(rows: &mut dyn RowsMut, session: &str) -> Result<(), E
     Ok(())
 }
 
+/// Lets objects count for a session that was folded again where it has used them for longest.
+pub(super) fn settle(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    for (object, used) in all_of(rows, session)? {
+        let other = longest(rows, &object, Some(session))?;
+        if let Some((since, heir)) = other
+            && used.since < since
+            && let Some(row) = self::object(rows, &object)?
+        {
+            charge(rows, &heir, |bytes| bytes.saturating_sub(row.stored_bytes))?;
+            charge(rows, session, |bytes| {
+                bytes.saturating_add(row.stored_bytes)
+            })?;
+        }
+    }
+    Ok(())
+}
+
 /// Ends a session's use of an object: it goes when nobody else uses it, and else counts for who has
 /// used it for longest. Its base, which the session uses through it, comes back.
 fn end(
@@ -178,7 +195,7 @@ fn end(
         return Ok(None);
     };
     let less = |bytes: u64| bytes.saturating_sub(row.stored_bytes);
-    match longest(rows, object)? {
+    match longest(rows, object, None)? {
         None => {
             rows.remove(SPACE, &key(b'o', &object.0));
             charge(rows, session, less)?;
@@ -193,8 +210,12 @@ fn end(
     Ok(row.base)
 }
 
-/// The session that has used an object for longest, and since when.
-fn longest(rows: &dyn Rows, object: &Hash) -> Result<Option<(Position, String)>, Error> {
+/// The session that has used an object for longest, but for one that is left out, and since when.
+fn longest(
+    rows: &dyn Rows,
+    object: &Hash,
+    but: Option<&str>,
+) -> Result<Option<(Position, String)>, Error> {
     let prefix = key(b'w', &object.0);
     let high = after_prefix(&prefix);
     let mut found: Option<(Position, String)> = None;
@@ -207,7 +228,8 @@ fn longest(rows: &dyn Rows, object: &Hash) -> Result<Option<(Position, String)>,
             let name = key.get(prefix.len()..).unwrap_or_default();
             let name = std::str::from_utf8(name).map_err(|_| damaged(key))?;
             let since = Position(Reader(value).u64().ok_or_else(|| damaged(key))?);
-            if found.as_ref().is_none_or(|(first, _)| since < *first) {
+            let is_wanted = but != Some(name);
+            if is_wanted && found.as_ref().is_none_or(|(first, _)| since < *first) {
                 found = Some((since, name.to_owned()));
             }
             Ok(ControlFlow::Continue(()))
@@ -333,6 +355,19 @@ pub fn walk(
         }
         Ok(ControlFlow::Continue(()))
     })
+}
+
+/// Every object in use, by its hash.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn in_use(rows: &dyn Rows) -> Result<Vec<Hash>, Error> {
+    let mut found = Vec::new();
+    walk(rows, &mut |hash, _| {
+        found.push(hash);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The way from an object in use to the one that is whole; `None` when it is not in use.

@@ -15,6 +15,7 @@
 //! So a session's rows follow from its own events alone, and the others' are without it what they
 //! would be if it had never been: it can be forgotten.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::event::{
@@ -307,6 +308,35 @@ pub fn get(
         return Ok(None);
     };
     Ok(at(rows, &session, position)?.map(|row| (session, row)))
+}
+
+/// The ids of a session's checkpoints.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn ids_of(rows: &dyn Rows, session: &str) -> Result<BTreeSet<CheckpointKey>, Error> {
+    let mut found = BTreeSet::new();
+    walk(rows, session, None, Direction::Forward, &mut |row| {
+        found.insert(row.checkpoint);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// Whether a session has a checkpoint that never goes by itself.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn has_kept(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
+    let mut found = false;
+    walk(rows, session, None, Direction::Backward, &mut |row| {
+        found = row.is_kept;
+        Ok(match found {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    Ok(found)
 }
 
 /// A session's newest checkpoint, or its newest before a position.

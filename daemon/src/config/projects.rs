@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Error, MIB, set};
+use super::sections::MIB;
+use super::setting::{Acts, Setting, Takes};
+use super::{Error, set};
 use crate::projects::{Configured, Marker, Settings};
 
 /// The table as written.
@@ -21,15 +23,58 @@ pub struct ProjectsTable {
 
 impl ProjectsTable {
     /// Every key.
-    pub const KEYS: &[&str] = &[
-        "projects.content_bytes_max",
-        "projects.attempts_max",
-        "projects.attempts_kept_ms",
-        "projects.templates",
-        "projects.at.PATH.id",
-        "projects.at.PATH.name",
-        "projects.at.PATH.templates",
-        "projects.at.PATH.exclude",
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "projects.content_bytes_max",
+            sentence: "The longest context file, in bytes.",
+            takes: Takes::Whole {
+                least: 1024,
+                most: 64 * MIB,
+            },
+            acts: Acts::NextStart,
+            default: |config| Some(config.projects.limits.content_bytes_max.to_string()),
+        },
+        Setting {
+            key: "projects.attempts_max",
+            sentence: "How often an update that needs correction may be tried again.",
+            takes: Takes::Whole {
+                least: 1,
+                most: 1_000_000_000,
+            },
+            acts: Acts::NextStart,
+            default: |config| Some(config.projects.limits.attempts_max.to_string()),
+        },
+        Setting {
+            key: "projects.attempts_kept_ms",
+            sentence: "How long attempts are remembered, in milliseconds.",
+            takes: Takes::Whole {
+                least: 1000,
+                most: 31_536_000_000,
+            },
+            acts: Acts::NextStart,
+            default: |config| Some(config.projects.limits.attempts_kept_ms.to_string()),
+        },
+        Setting::of_own(
+            "projects.templates",
+            Takes::Path,
+            "A folder of templates for all projects; absent: `templates` beside this file.",
+        ),
+        Setting::of_own(
+            "projects.at.PATH.id",
+            Takes::Text,
+            "The id of the project whose root is PATH, in place of one made of its path.",
+        ),
+        Setting::of_own("projects.at.PATH.name", Takes::Text, "What people call it."),
+        Setting::of_own(
+            "projects.at.PATH.templates",
+            Takes::Text,
+            "A folder with templates of its own, from its root.",
+        ),
+        Setting::of_own(
+            "projects.at.PATH.exclude",
+            Takes::Texts,
+            "Files and folders that are never read, as patterns of the kind `.gitignore` has.",
+        ),
     ];
 
     /// The settings that the table says, with the defaults for what it does not say.

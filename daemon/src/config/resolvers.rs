@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::setting::{Setting, Takes};
 use super::{Error, set};
-use crate::upstream::{Question, Server, Settings, check_url};
+use crate::upstream::{Program, Question, Server, Settings, check_url};
 
 /// The longest name of a resolver or a kind, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -41,20 +42,93 @@ struct KindTable {
 
 impl ResolverTable {
     /// Every key of a resolver.
-    pub const KEYS: &[&str] = &[
-        "resolvers.NAME.command",
-        "resolvers.NAME.url",
-        "resolvers.NAME.env",
-        "resolvers.NAME.kinds.KIND.tool",
-        "resolvers.NAME.kinds.KIND.arguments",
-        "resolvers.NAME.timeout_ms",
-        "resolvers.NAME.start_ms",
-        "resolvers.NAME.concurrent_max",
-        "resolvers.NAME.failures_max",
-        "resolvers.NAME.pause_ms",
-        "resolvers.NAME.cache_ms",
-        "resolvers.NAME.idle_ms",
-        "resolvers.NAME.auto",
+    pub const SETTINGS: &[Setting] = &[
+        Setting::of_own(
+            "resolvers.NAME.command",
+            Takes::Texts,
+            "The program that serves MCP on its standard streams, and its arguments.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.url",
+            Takes::Text,
+            "Where a server answers MCP over HTTP; instead of `command`.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.env",
+            Takes::Secrets,
+            "Variables of the program's environment, beside those of the daemon.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.kinds.KIND.tool",
+            Takes::Text,
+            "The tool that is called for names of this kind.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.kinds.KIND.arguments",
+            Takes::Table,
+            "Its arguments; `{name}` stands for the name.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.timeout_ms",
+            Takes::Whole {
+                least: 1,
+                most: 600_000,
+            },
+            "How long an answer may take, in milliseconds.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.start_ms",
+            Takes::Whole {
+                least: 1,
+                most: 600_000,
+            },
+            "How long its start may take, in milliseconds.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.concurrent_max",
+            Takes::Whole {
+                least: 1,
+                most: 256,
+            },
+            "Calls at once.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.failures_max",
+            Takes::Whole {
+                least: 1,
+                most: 1000,
+            },
+            "Failures in a row after which it is left alone for a while.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.pause_ms",
+            Takes::Whole {
+                least: 1,
+                most: 86_400_000,
+            },
+            "For how long, in milliseconds.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.cache_ms",
+            Takes::Whole {
+                least: 0,
+                most: 31_536_000_000,
+            },
+            "How long an answer is taken as true, in milliseconds.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.idle_ms",
+            Takes::Whole {
+                least: 1000,
+                most: 86_400_000,
+            },
+            "How long the program stays without a call, in milliseconds.",
+        ),
+        Setting::of_own(
+            "resolvers.NAME.auto",
+            Takes::Flag,
+            "Whether names are looked up by themselves, or only when asked.",
+        ),
     ];
 
     /// The settings that the table says, with the defaults for what it does not say.
@@ -145,11 +219,11 @@ fn server(
             {
                 return Err(format!("`env` has {key:?}, which is no name of a variable"));
             }
-            Ok(Server::Command {
+            Ok(Server::Command(Program {
                 program,
                 arguments,
                 environment,
-            })
+            }))
         }
         (None, Some(_)) if !environment.is_empty() => {
             Err("`env` is for a `command`; a server at a `url` has its own environment".to_owned())
@@ -221,11 +295,11 @@ mod tests {
             "object_type": "dcim.device", "filters": {"name": "{name}"}, "limit": 1,
         });
         let wanted = Settings {
-            server: Server::Command {
+            server: Server::Command(Program {
                 program: "netbox-mcp".to_owned(),
                 arguments: vec!["-v".to_owned()],
                 environment: [("TOKEN".to_owned(), "t".to_owned())].into(),
-            },
+            }),
             kinds: netbox.kinds.clone(),
             timeout_ms: 1,
             start_ms: 2,
@@ -269,14 +343,20 @@ mod tests {
             ),
             (
                 "command = [\"a\"]\ntimeout_ms = 0",
-                "`timeout_ms` is 0; it must be from 1",
+                "timeout_ms` is 0; it must be from 1",
             ),
-            ("command = [\"a\"]\nstart_ms = 0", "`start_ms`"),
-            ("command = [\"a\"]\nconcurrent_max = 0", "`concurrent_max`"),
-            ("command = [\"a\"]\nfailures_max = 0", "`failures_max`"),
-            ("command = [\"a\"]\npause_ms = 0", "`pause_ms`"),
-            ("command = [\"a\"]\nidle_ms = 0", "`idle_ms`"),
-            ("command = [\"a\"]\ntimeout = 5", "unknown field `timeout`"),
+            ("command = [\"a\"]\nstart_ms = 0", "start_ms` is 0"),
+            (
+                "command = [\"a\"]\nconcurrent_max = 0",
+                "concurrent_max` is 0",
+            ),
+            ("command = [\"a\"]\nfailures_max = 0", "failures_max` is 0"),
+            ("command = [\"a\"]\npause_ms = 0", "pause_ms` is 0"),
+            ("command = [\"a\"]\nidle_ms = 0", "idle_ms` is 0"),
+            (
+                "command = [\"a\"]\ntimeout = 5",
+                "did you mean `timeout_ms`?",
+            ),
             ("command = [\"a\"]\nkinds.site = {}", "missing field `tool`"),
             (
                 "command = [\"a\"]\nkinds.site = {tool = \"\"}",
@@ -284,7 +364,7 @@ mod tests {
             ),
             (
                 "command = [\"a\"]\nkinds.site = {tool = \"t\", limit = 1}",
-                "unknown field `limit`",
+                "there is no setting `resolvers.netbox.kinds.site.limit`",
             ),
             (
                 "command = [\"a\"]\nkinds.\"\".tool = \"t\"",

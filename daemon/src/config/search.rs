@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::setting::{Acts, Setting, Takes};
 use super::{Error, set};
 use crate::retrieval::models::Settings;
 
@@ -18,10 +19,29 @@ pub struct SearchTable {
 
 impl SearchTable {
     /// Every key.
-    pub const KEYS: &[&str] = &[
-        "search.second_tier",
-        "search.second_tier_chunks_max",
-        "search.models",
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "search.second_tier",
+            sentence: "Whether a second, slower model embeds texts when it is quiet.",
+            takes: Takes::Flag,
+            acts: Acts::NextStart,
+            default: |config| Some(config.search.second_tier.to_string()),
+        },
+        Setting {
+            key: "search.second_tier_chunks_max",
+            sentence: "Chunks that the second model embeds, at most.",
+            takes: Takes::Whole {
+                least: 0,
+                most: 10_000_000,
+            },
+            acts: Acts::NextStart,
+            default: |config| Some(config.search.second_tier_chunks_max.to_string()),
+        },
+        Setting::of_own(
+            "search.models",
+            Takes::Path,
+            "A folder of models, beside those that are built in and added.",
+        ),
     ];
 
     /// The settings that the table says, with the defaults for what it does not say.

@@ -29,8 +29,8 @@ pub use event::{DocumentFact, Part, SourceAdded, Taken, blobs_of, part_of};
 pub use room::{Room, Settings};
 pub use types::type_of;
 pub use view::{
-    DocumentRow, PartRow, SPACE, apply, changed, document, failures, file_name, position_of,
-    source, sources as all_sources,
+    DocumentRow, PartRow, SPACE, apply, changed, document, failures, file_name, forget,
+    position_of, source, sources as all_sources,
 };
 
 // For the engine's own tests, which decide real commands.

@@ -243,6 +243,16 @@ fn remove_source(rows: &mut dyn RowsMut, source: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes all rows of a source, by the event at a position.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, source: &str, by: Position) -> Result<(), Error> {
+    remove_source(rows, source)?;
+    rows.put(SPACE, b"t", &by.0.to_be_bytes());
+    Ok(())
+}
+
 /// The last event that changed any of these rows.
 ///
 /// # Errors

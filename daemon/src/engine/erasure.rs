@@ -15,7 +15,7 @@ use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
 /// A batch holds about so many bytes of records.
 const BATCH_BYTES: usize = 1 << 20;
-/// Events of the session looked at for one batch.
+/// Events of the stream looked at for one batch.
 const BATCH_EVENTS: usize = 10_000;
 
 /// Records to be rewritten.
@@ -35,7 +35,7 @@ impl Batch {
     }
 }
 
-/// The next records that hold something forgotten of a session, from after a position on: payload,
+/// The next records that hold something forgotten of a stream, from after a position on: payload,
 /// salt and key text are left out of them; header, hashes and links stay.
 ///
 /// # Errors
@@ -43,12 +43,12 @@ impl Batch {
 pub fn batch(
     rows: &dyn Rows,
     fold: &dyn Fold,
-    session: &str,
+    stream: ScopeOf<'_>,
     after: Position,
 ) -> Result<Batch, Error> {
     let log = Log::new(rows);
     let end = Position(u64::MAX - 1);
-    let found = log.stream(ScopeOf::Session(session), after, end, BATCH_EVENTS)?;
+    let found = log.stream(stream, after, end, BATCH_EVENTS)?;
     let mut next = match found.len() < BATCH_EVENTS {
         true => None,
         false => found.last().map(|(position, _)| *position),
@@ -59,7 +59,7 @@ pub fn batch(
         let Some((last, record)) = of_record.last() else {
             continue;
         };
-        if let Some((before, now)) = erased(&log, rows, fold, session, *record)? {
+        if let Some((before, now)) = erased(&log, rows, fold, stream, *record)? {
             freed_bytes += before.saturating_sub(now.len()) as u64;
             bytes += before;
             tx.put(LOG, &record.to_bytes(), &now);
@@ -76,20 +76,20 @@ pub fn batch(
     })
 }
 
-/// A record's length and what it is without what was forgotten of a session; `None` when it holds
+/// A record's length and what it is without what was forgotten of a stream; `None` when it holds
 /// nothing of it.
 fn erased(
     log: &Log<'_>,
     rows: &dyn Rows,
     fold: &dyn Fold,
-    session: &str,
+    stream: ScopeOf<'_>,
     record: RecordKey,
 ) -> Result<Option<(usize, Vec<u8>)>, Error> {
     let mut events = log.record(record)?;
     let before = encode_record(&events).len();
     let mut holds = false;
     for event in &mut events {
-        let is_its = event.header.session.as_deref() == Some(session);
+        let is_its = event.scope() == stream;
         let says = event.payload.is_some() || event.key.is_some();
         if is_its && says && fold.is_forgotten(rows, &event.header)? {
             event.payload = None;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Command, Decide, Fold, KeyClaim, Outcome, Tail, replay};
+use super::{Command, Decide, Fold, KeyClaim, Outcome, Past, Tail, replay};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::log::index::{self, KeyUse};
@@ -66,7 +66,7 @@ impl Group {
     ) -> Result<Outcome, Refusal> {
         let mut tx = Transaction::resume(base, std::mem::take(&mut self.changes));
         tx.savepoint();
-        let result = self.decide_in(&mut tx, fold, now, request);
+        let result = self.decide_in(base, &mut tx, fold, now, request);
         if result.is_err() {
             tx.roll_back();
         }
@@ -81,6 +81,7 @@ impl Group {
 
     fn decide_in(
         &mut self,
+        base: &dyn Rows,
         tx: &mut Transaction<'_>,
         fold: &dyn Fold,
         now: Micros,
@@ -132,7 +133,11 @@ impl Group {
                 link: event.link,
                 time: now,
             };
-            fold.apply(tx, &event, record)?;
+            let past = Before {
+                group: &self.events,
+                base,
+            };
+            fold.apply(tx, &past, &event, record)?;
             stamped.push((Arc::new(event), record));
         }
         let Some(reply_from) = stamped.last().map(|(event, _)| Arc::clone(event)) else {
@@ -182,6 +187,18 @@ impl Group {
             .hint("Use a new key to record it anew."));
         }
         Ok(event)
+    }
+}
+
+/// The events before those of a command: of the open group, or else of the log.
+struct Before<'g> {
+    group: &'g [Arc<Stamped>],
+    base: &'g dyn Rows,
+}
+
+impl Past for Before<'_> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+        in_group_or_log(self.group, self.base, record, position)
     }
 }
 

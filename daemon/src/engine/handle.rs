@@ -11,10 +11,10 @@ use super::compaction::Compactor;
 use super::group::Request;
 use super::health::Health;
 use super::writer::{Job, Message};
-use super::{Command, KeyClaim, Outcome, Published};
+use super::{Command, Decide, KeyClaim, Outcome, Published};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Position};
+use crate::log::{Actor, NewEvent, Position};
 use crate::store::StoreId;
 
 /// The queue's room is counted in units of this many bytes.
@@ -34,6 +34,15 @@ pub struct Write {
     pub key: Option<KeyClaim>,
     /// About how many bytes it holds while it waits.
     pub bytes: usize,
+}
+
+/// Records nothing.
+struct Probe;
+
+impl Command for Probe {
+    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        Err(Refusal::new(Code::Conflict, "nothing is to be recorded"))
+    }
 }
 
 /// The running engine. Dropping it stops the threads after what is queued is done.
@@ -89,6 +98,19 @@ impl Engine {
             )
             .hint("Repeat the call with the same `key`.")),
         }
+    }
+
+    /// Whether the writer answers: asked for something that it refuses, behind all that waits.
+    pub async fn is_alive(&self) -> bool {
+        let refused = self
+            .write(Write {
+                command: Box::new(Probe),
+                actor: Arc::new(Actor::daemon()),
+                key: None,
+                bytes: 0,
+            })
+            .await;
+        !refused.is_err_and(|refusal| refusal.code == Code::Timeout)
     }
 
     /// The last durable state.

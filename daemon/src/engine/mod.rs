@@ -13,6 +13,7 @@ mod health;
 mod linger;
 mod open;
 pub mod replay;
+pub mod restore;
 mod sync;
 mod writer;
 
@@ -25,7 +26,7 @@ pub use open::{DataFolder, OpenError, Opened};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::log::{Actor, Hash, Header, NewEvent, Position, RecordKey, Stamped, key_hash};
+use crate::log::{Actor, Hash, Header, Log, NewEvent, Position, RecordKey, Stamped, key_hash};
 use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
 
 /// What folds events into rows: the sum of all views and of the log's own index.
@@ -33,13 +34,14 @@ pub trait Fold: Send + Sync {
     /// The spaces whose rows [`Self::apply`] makes, each with the name of its version.
     fn spaces(&self) -> &'static [Space];
 
-    /// Folds one event. Pure: rows follow from events alone.
+    /// Folds one event. Pure: rows follow from events alone, of which `past` has those before it.
     ///
     /// # Errors
     /// [`Error`] when a row cannot be read or the event does not decode.
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
+        past: &dyn Past,
         event: &Stamped,
         record: RecordKey,
     ) -> Result<(), Error>;
@@ -49,6 +51,27 @@ pub trait Fold: Send + Sync {
     /// # Errors
     /// [`Error`] when a row cannot be read.
     fn is_forgotten(&self, rows: &dyn Rows, header: &Header) -> Result<bool, Error>;
+}
+
+/// The events before the one at hand: a stream of which something is forgotten is folded again.
+pub trait Past {
+    /// An event by its record and position.
+    ///
+    /// # Errors
+    /// [`Error`] when its record cannot be read.
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error>;
+}
+
+impl Past for Log<'_> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+        Log::event(self, record, position).map(Arc::new)
+    }
+}
+
+impl Past for Decide<'_> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+        Decide::event(self, record, position)
+    }
 }
 
 /// What a command may look at.

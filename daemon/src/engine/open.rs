@@ -21,7 +21,7 @@ use crate::log::{INDEX, KEPT, Log, Position, record_positions};
 use crate::store::head::{self, DurableHead, Head};
 use crate::store::recovery::{self, Damage, Look, Site, Verdict};
 use crate::store::reserve::Reserve;
-use crate::store::{Error, Space, Store, StoreId, creation};
+use crate::store::{Error, FORMAT_VERSION, Space, Store, StoreId, creation};
 
 /// How long readers may hold the old store while it is reopened.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -218,6 +218,9 @@ impl Opened {
                 None
             }
         };
+        if damage.is_none() {
+            upgrade(&dir);
+        }
         Ok(Self {
             store,
             tail,
@@ -300,6 +303,16 @@ impl Opened {
             compactor,
             threads,
         })
+    }
+}
+
+/// Brings an older store to this format, now that it has proved whole. It serves all the same where that
+/// fails, on a full disk for instance: both formats open.
+fn upgrade(dir: &std::path::Path) {
+    match Store::upgrade(dir) {
+        Ok(true) => tracing::info!("the store was brought to format {FORMAT_VERSION}"),
+        Ok(false) => {}
+        Err(error) => tracing::warn!(%error, "the store keeps its older format for now"),
     }
 }
 

@@ -128,14 +128,15 @@ pub fn fold_range(
 ) -> Result<(), Error> {
     let mut changes = Changes::default();
     let (mut events, mut bytes) = (0, 0);
-    Log::new(log).walk(from, &mut |event, record| {
+    let log = Log::new(log);
+    log.walk(from, &mut |event, record| {
         if event.position() > to {
             return Ok(ControlFlow::Break(()));
         }
         let at = event.position();
         let tx = Transaction::resume(into, std::mem::take(&mut changes));
         let mut lacking = Lacking { tx, behind, at };
-        fold.apply(&mut lacking, &event, record)?;
+        fold.apply(&mut lacking, &log, &event, record)?;
         let mut tx = lacking.tx;
         events += 1;
         bytes += size(&event);

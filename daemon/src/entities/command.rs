@@ -1,11 +1,12 @@
 //! Decisions about entities.
 
-use super::event::{EntitiesFound, Found};
+use super::event::{EntitiesFound, Found, Source};
 use super::view;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, NewEvent, Position, codec};
-use crate::sessions::{self, Choice};
+use crate::sessions::{self, Choice, Line};
+use crate::steps;
 
 /// Wants something noted that needs no decision but which session it is of.
 pub struct Note {
@@ -48,6 +49,18 @@ pub struct NoteFound {
     pub body: Body,
 }
 
+/// Whether what something was found in is there still.
+fn is_there(on: &Decide<'_>, session: &str, found: &Found) -> Result<bool, Refusal> {
+    let Source::Step { step, attempt } = &found.source else {
+        return Ok(true);
+    };
+    let own = [Line {
+        session: session.to_owned(),
+        up_to: Position(u64::MAX),
+    }];
+    Ok(steps::attempt(on.rows, &own, *step, *attempt)?.is_some())
+}
+
 impl Command for NoteFound {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         sessions::find(on.rows, &self.session)?;
@@ -58,10 +71,19 @@ impl Command for NoteFound {
             ));
         }
         let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
-        let found = EntitiesFound {
+        let mut found = EntitiesFound {
             rules: self.rules.clone(),
-            found: self.found.clone(),
+            found: Vec::new(),
         };
+        for one in &self.found {
+            if is_there(on, &self.session, one)? {
+                found.found.push(one.clone());
+            }
+        }
+        if found.found.is_empty() {
+            let gone = "what something was found in has been forgotten meanwhile";
+            return Err(Refusal::new(Code::Conflict, gone));
+        }
         Ok(vec![NewEvent {
             kind: EntitiesFound::KIND,
             session: Some(self.session.clone()),

@@ -13,6 +13,7 @@ use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::log::{Body, Position, codec};
 use crate::operation::Context;
+use crate::redaction::{Found, Redactor};
 use crate::sessions::{Choice, Line};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
@@ -180,6 +181,7 @@ pub async fn ask(
             resolver,
             cached: _,
         } => {
+            let candidate = without_secrets(&cx.redactor, candidate);
             let expires = cx.engine.clock().now().saturating_add(FRESH_MICROS);
             let resolved = resolved(knowing, kind, name, &candidate, resolver, expires);
             let data = EntityData {
@@ -188,6 +190,32 @@ pub async fn ask(
             Ok(Answer::Found(Box::new(resolved), data))
         }
     }
+}
+
+/// What another system said, as it may be recorded.
+fn without_secrets(redactor: &Redactor, said: Arc<Candidate>) -> Arc<Candidate> {
+    let mut found = Found::default();
+    let mut text = |text: &str| redactor.text(text, &mut found).into_owned();
+    let (name, id, slug) = (
+        text(&said.name),
+        said.id.as_deref().map(&mut text),
+        said.slug.as_deref().map(&mut text),
+    );
+    let data = redactor.json(said.data.as_bytes(), &mut found).into_owned();
+    let Ok(data) = String::from_utf8(data) else {
+        return said;
+    };
+    if found.is_empty() {
+        return said;
+    }
+    let left_out = said.left_out.clone();
+    Arc::new(Candidate {
+        name,
+        id,
+        slug,
+        data,
+        left_out,
+    })
 }
 
 fn resolved(

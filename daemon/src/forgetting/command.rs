@@ -1,4 +1,4 @@
-//! Decisions about forgetting: a session is forgotten, and then erased.
+//! Decisions about forgetting one session: it is forgotten, and then erased.
 
 use crate::checkpoints;
 use crate::engine::{Command, Decide};
@@ -47,7 +47,8 @@ impl Counted {
         Ok(counted)
     }
 
-    fn add(&mut self, event: &Stamped) {
+    /// Counts one more event.
+    pub(super) fn add(&mut self, event: &Stamped) {
         self.events += 1;
         self.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
         self.up_to = self.up_to.max(event.position());

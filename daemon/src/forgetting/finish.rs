@@ -1,28 +1,64 @@
 //! What follows a tombstone: records, blobs, copies and tables without the content, and the event that
 //! says so. Whatever was left undone by a kill is done by whoever comes next.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::command::NoteErased;
+use super::several::NoteEventsErased;
 use crate::audit::verify;
 use crate::checkpoints;
 use crate::engine::{Published, erasure};
+use crate::entities;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Position};
+use crate::log::{Actor, Position, StreamName, forgotten};
 use crate::operation::{Caller, Context, blocking};
+use crate::projects;
+use crate::search;
 use crate::sessions::{self, LastAccess};
-use crate::store::recovery;
+use crate::store::{Rows, recovery};
+
+/// How long the indexes of search are waited for.
+const INDEXED_MAX: Duration = Duration::from_secs(20);
 
 /// One erases at a time: records are rewritten from what the last batch left.
 #[derive(Debug, Default)]
 pub struct Erasing(tokio::sync::Mutex<()>);
 
-/// Whether bytes of a forgotten session may still be on disk.
+/// Whether bytes of what was forgotten may still be on disk.
 ///
 /// # Errors
 /// `CORRUPT` when the rows cannot be read.
 pub fn has_unerased(published: &Published) -> Result<bool, Refusal> {
-    Ok(!sessions::unerased(&published.snapshot)?.is_empty())
+    Ok(!Unerased::of(&published.snapshot)?.is_empty())
+}
+
+/// What was forgotten and may still be on disk.
+struct Unerased {
+    sessions: Vec<String>,
+    /// Tombstones of events whose stream goes on.
+    parts: Vec<(Position, StreamName)>,
+}
+
+impl Unerased {
+    fn of(rows: &dyn Rows) -> Result<Self, Refusal> {
+        Ok(Self {
+            sessions: sessions::unerased(rows)?,
+            parts: forgotten::unerased(rows)?,
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.parts.is_empty()
+    }
+
+    /// The streams whose records are to be rewritten, each once.
+    fn streams(&self) -> BTreeSet<StreamName> {
+        let sessions = self.sessions.iter().cloned().map(StreamName::Session);
+        let parts = self.parts.iter().map(|(_, stream)| stream.clone());
+        sessions.chain(parts).collect()
+    }
 }
 
 /// Erases whatever was forgotten and not erased yet, and gives the disk space back; what could not be
@@ -45,54 +81,73 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
         .get::<Erasing>()
         .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without forgetting"))?;
     let _one = erasing.0.lock().await;
-    let unerased = sessions::unerased(&cx.read(None).await?.snapshot)?;
+    let unerased = Arc::new(Unerased::of(&cx.read(None).await?.snapshot)?);
     if unerased.is_empty() {
         return Ok(Vec::new());
     }
-    for session in &unerased {
-        erase(cx, session).await?;
+    for stream in unerased.streams() {
+        erase(cx, &stream).await?;
     }
     cx.cache.clear();
+    let (shared, files) = (Arc::clone(cx), Arc::clone(&unerased));
+    let mut told = blocking(move || clear_files(&shared, &files)).await?;
     let shared = Arc::clone(cx);
-    let sessions = unerased.clone();
-    let told = blocking(move || clear_files(&shared, &sessions)).await?;
+    told.extend(blocking(move || Ok(clear_indexes(&shared))).await?);
     let compacted = cx.engine.compact().await?;
     if !compacted.warnings.is_empty() {
         return Ok(compacted.warnings);
     }
-    for session in &unerased {
+    for session in &unerased.sessions {
         let command = NoteErased::new(session, cx.engine.clock().random());
+        cx.write(&of_daemon(), None, 0, command).await?;
+    }
+    for (tombstone, stream) in &unerased.parts {
+        let salt = cx.engine.clock().random();
+        let command = NoteEventsErased::new(*tombstone, stream.clone(), salt);
         cx.write(&of_daemon(), None, 0, command).await?;
     }
     Ok(told)
 }
 
-/// Rewrites the records of a session, batch by batch.
-async fn erase(cx: &Arc<Context>, session: &str) -> Result<(), Refusal> {
+/// Rewrites the records of a stream, batch by batch.
+async fn erase(cx: &Arc<Context>, stream: &StreamName) -> Result<(), Refusal> {
     let mut after = Some(Position(0));
     while let Some(from) = after {
         // Of the newest state, which has the batch before; it is let go before the writer is asked.
         let published = cx.read(None).await?;
-        let (fold, session) = (Arc::clone(&cx.fold), session.to_owned());
-        let batch =
-            blocking(move || Ok(erasure::batch(&published.snapshot, &*fold, &session, from)?))
-                .await?;
+        let (fold, stream) = (Arc::clone(&cx.fold), stream.clone());
+        let batch = blocking(move || {
+            let rows = &published.snapshot;
+            Ok(erasure::batch(rows, &*fold, stream.scope(), from)?)
+        })
+        .await?;
         after = batch.next;
         cx.engine.rewrite(batch).await?;
     }
     Ok(())
 }
 
-/// Blobs that nothing names any more, copies of damaged journals, when the sessions were looked at, and
-/// what a killed verification left behind. What a person should know comes back.
-fn clear_files(cx: &Context, unerased: &[String]) -> Result<Vec<String>, Refusal> {
+/// Blobs that nothing names any more, files of projects that are gone, copies of damaged journals, when
+/// the sessions were looked at, and what a killed verification left behind. What a person should know
+/// comes back.
+fn clear_files(cx: &Context, unerased: &Unerased) -> Result<Vec<String>, Refusal> {
     cx.blobs.sweep_all(|blob| match cx.engine.published() {
         Some(published) => checkpoints::is_blob_named(&published.snapshot, blob),
         None => Ok(true),
     })?;
     if let Some(access) = cx.extensions.get::<LastAccess>() {
-        unerased.iter().for_each(|session| access.forget(session));
+        let sessions = unerased.sessions.iter();
+        sessions.for_each(|session| access.forget(session));
         access.write(cx.engine.clock().now())?;
+    }
+    for (_, stream) in &unerased.parts {
+        if let StreamName::Project(project) = stream {
+            projects::remove_files(cx, project)?;
+        }
+    }
+    if let Some(room) = cx.extensions.get::<entities::Room>() {
+        // It keeps names that it knows of each session.
+        room.let_go();
     }
     verify::remove_left_over(&cx.folder.scratch())?;
     let copies = recovery::remove_copies(&cx.folder.damaged()).map_err(|error| {
@@ -108,7 +163,20 @@ fn clear_files(cx: &Context, unerased: &[String]) -> Result<Vec<String>, Refusal
     })
 }
 
-fn of_daemon() -> Caller {
+/// Words and vectors in the files of the indexes of search; what a person should know comes back.
+fn clear_indexes(cx: &Context) -> Option<String> {
+    match search::follow::take_out_forgotten(cx, INDEXED_MAX) {
+        Ok(true) => None,
+        Ok(false) => Some(
+            "search is behind with what was recorded; words of it leave the index once it has come so far"
+                .to_owned(),
+        ),
+        Err(error) => Some(format!("the index of search is made anew: {error}")),
+    }
+}
+
+/// The daemon as a caller.
+pub(super) fn of_daemon() -> Caller {
     Caller {
         actor: Arc::new(Actor {
             agent: "lored".to_owned(),

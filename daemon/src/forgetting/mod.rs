@@ -1,16 +1,39 @@
-//! Forgetting a session for good: a tombstone, and then no byte of what it held.
+//! Forgetting for good: tombstones, and then no byte of what they name.
 //!
-//! The tombstone is an event: with it all rows of the session and all objects that only it needs are
-//! gone, in one commit. Then its events are erased from the records, a batch at a time, its blobs are
-//! removed and the store is compacted; another event says that this is done. A daemon that was killed
-//! in between goes on where it was (docs/decisions/0006-forgetting.md).
+//! A tombstone is an event. One of a whole session takes all its rows, and all objects that only it needs,
+//! in the same commit. One of some events of a stream takes the stream's rows, and folds them again from
+//! the events that are left. Then the events are erased from the records, a batch at a time, blobs are
+//! removed and the store is compacted; another event says that this is done. A daemon that was killed in
+//! between goes on where it was (docs/decisions/0006-forgetting.md, 0008-partial-forgetting.md).
 
 mod command;
+mod event;
 mod finish;
 pub mod operations;
+mod origin;
+mod retention;
+mod select;
+mod several;
 
+pub use event::ContentForgotten;
 pub use finish::{Erasing, finish, has_unerased};
+pub use retention::{Rules, retain};
+
+use crate::log::forgotten;
+
+/// Whether events of this kind say what was forgotten: they are never forgotten.
+#[must_use]
+pub fn tells_of_forgetting(kind: &str) -> bool {
+    forgotten::tells_of_forgetting(kind)
+        || crate::sessions::is_of_forgetting(kind)
+        || kind == ContentForgotten::KIND
+}
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
-pub(crate) use command::{Counted, ForgetSession, NoteErased};
+pub(crate) mod decided {
+    pub(crate) use super::command::{Counted, ForgetSession, NoteErased};
+    pub(crate) use super::origin::Origin;
+    pub(crate) use super::select::{Looking, Wish};
+    pub(crate) use super::several::{Forget, NoteEventsErased};
+}

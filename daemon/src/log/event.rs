@@ -19,6 +19,25 @@ impl Hash {
     }
 }
 
+impl std::str::FromStr for Hash {
+    type Err = String;
+
+    /// Reads 64 hexadecimal digits.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut hash = [0; 32];
+        let digits = text.as_bytes().as_chunks::<2>().0;
+        let is_hash = text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        for (byte, two) in hash.iter_mut().zip(digits) {
+            let two = std::str::from_utf8(two).map_err(|error| error.to_string())?;
+            *byte = u8::from_str_radix(two, 16).unwrap_or_default();
+        }
+        match is_hash {
+            true => Ok(Self(hash)),
+            false => Err("a SHA-256 has 64 hexadecimal digits".to_owned()),
+        }
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -107,6 +126,16 @@ impl Header {
     #[must_use]
     pub fn happened_at(&self) -> Micros {
         self.origin.as_ref().map_or(self.time, |origin| origin.at)
+    }
+
+    /// The stream of the event.
+    #[must_use]
+    pub fn scope(&self) -> ScopeOf<'_> {
+        match (&self.session, &self.project) {
+            (Some(session), _) => ScopeOf::Session(session),
+            (None, Some(project)) => ScopeOf::Project(project),
+            (None, None) => ScopeOf::Global,
+        }
     }
 
     /// The agent that recorded it first, as it is shown; empty when it gave no name.
@@ -340,10 +369,19 @@ impl Stamped {
     /// The stream this event belongs to.
     #[must_use]
     pub fn scope(&self) -> ScopeOf<'_> {
-        match (&self.header.session, &self.header.project) {
-            (Some(session), _) => ScopeOf::Session(session),
-            (None, Some(project)) => ScopeOf::Project(project),
-            (None, None) => ScopeOf::Global,
+        self.header.scope()
+    }
+
+    /// The event without what it said: header, hashes and link, as the chain needs them.
+    #[must_use]
+    pub fn without_content(&self) -> Self {
+        Self {
+            header: self.header.clone(),
+            header_bytes: self.header_bytes.clone(),
+            payload_hash: self.payload_hash,
+            link: self.link,
+            payload: None,
+            key: None,
         }
     }
 

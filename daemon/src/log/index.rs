@@ -10,8 +10,10 @@
 //!
 //! All numbers are big-endian.
 
+use std::ops::ControlFlow;
+
 use super::{Hash, INDEX, Position, RecordKey, ScopeOf, Stamped};
-use crate::store::{Error, Rows, RowsMut};
+use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// What is known of an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,14 +143,16 @@ fn blob_row(hash: &[u8; 32]) -> [u8; 33] {
     key
 }
 
-/// Notes that an event names a blob.
+/// Notes that an event names a blob: the first one that does is kept.
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read.
 pub fn name_blob(rows: &mut dyn RowsMut, hash: &[u8; 32], by: Position) -> Result<(), Error> {
     let key = blob_row(hash);
-    if rows.get(INDEX, &key)?.is_none() {
-        rows.put(INDEX, &key, &by.0.to_be_bytes());
+    let by = by.0.to_be_bytes();
+    // Later events come later, but for those of a stream that is folded again.
+    if rows.get(INDEX, &key)?.is_none_or(|first| *first > by[..]) {
+        rows.put(INDEX, &key, &by);
     }
     Ok(())
 }
@@ -172,6 +176,44 @@ pub fn rename_blob(
         Some(_) => {}
     }
     Ok(())
+}
+
+/// The names of all streams of sessions, in order.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn sessions(rows: &dyn Rows) -> Result<Vec<String>, Error> {
+    streams(rows, b's')
+}
+
+/// The names of all streams of projects and of sources of documents, in order.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn projects(rows: &dyn Rows) -> Result<Vec<String>, Error> {
+    streams(rows, b'p')
+}
+
+/// The names of all streams of a kind: one look for each, however many events they have.
+fn streams(rows: &dyn Rows, tag: u8) -> Result<Vec<String>, Error> {
+    let mut found: Vec<String> = Vec::new();
+    let mut low = vec![tag];
+    let high = after_prefix(&low);
+    loop {
+        let mut next = None;
+        rows.scan(INDEX, &low, &high, Direction::Forward, &mut |key, _| {
+            let name = key
+                .get(1..)
+                .and_then(|rest| rest.split(|byte| *byte == 0).next());
+            next = name.map(|name| String::from_utf8_lossy(name).into_owned());
+            Ok(ControlFlow::Break(()))
+        })?;
+        let Some(name) = next else {
+            return Ok(found);
+        };
+        low = after_prefix(&joined(tag, &name, &[]));
+        found.push(name);
+    }
 }
 
 /// Removes what is counted of a forgotten session. Its stream and its keys stay: they say that

@@ -5,6 +5,7 @@
 
 pub mod codec;
 mod event;
+pub mod forgotten;
 pub mod index;
 pub mod names;
 pub mod objects;
@@ -15,6 +16,7 @@ pub use event::{
     Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Origin, Payload, ScopeOf, Stamped,
     key_hash, link, payload_hash,
 };
+pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
 pub use names::BLOB_NAMES;
 pub use read::{Log, Stream};
 pub use record::{

@@ -76,6 +76,69 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes what events outside sessions name, by their positions. Looks through all that is named.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn forget_at(rows: &mut dyn RowsMut, positions: &BTreeSet<Position>) -> Result<(), Error> {
+    for (blob, position) in named_at(rows, positions)? {
+        let mut key = blob_prefix(&blob);
+        key.extend(position.0.to_be_bytes());
+        rows.remove(BLOB_NAMES, &key);
+        let next = namers(rows, &blob, 1)?.first().copied();
+        index::rename_blob(rows, &blob, next)?;
+    }
+    Ok(())
+}
+
+/// The blobs that events at these positions name and no other event does.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn named_only_at(
+    rows: &dyn Rows,
+    positions: &BTreeSet<Position>,
+) -> Result<Vec<[u8; 32]>, Error> {
+    let named = named_at(rows, positions)?;
+    let mut found = Vec::new();
+    for same in named.chunk_by(|a, b| a.0 == b.0) {
+        if let Some((blob, _)) = same.first()
+            && namers(rows, blob, same.len() + 1)?.len() == same.len()
+        {
+            found.push(*blob);
+        }
+    }
+    Ok(found)
+}
+
+/// What events at these positions name, ordered by blob.
+fn named_at(
+    rows: &dyn Rows,
+    positions: &BTreeSet<Position>,
+) -> Result<Vec<([u8; 32], Position)>, Error> {
+    let mut found = Vec::new();
+    let high = after_prefix(b"b");
+    rows.scan(
+        BLOB_NAMES,
+        b"b",
+        &high,
+        Direction::Forward,
+        &mut |key, _| {
+            let (blob, position) = key
+                .get(1..)
+                .and_then(|rest| rest.split_first_chunk::<32>())
+                .and_then(|(blob, position)| Some((*blob, position.try_into().ok()?)))
+                .ok_or_else(|| damaged(key))?;
+            let position = Position(u64::from_be_bytes(position));
+            if positions.contains(&position) {
+                found.push((blob, position));
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
 /// The blobs that a session's events name and no other event does.
 ///
 /// # Errors

@@ -115,7 +115,9 @@ impl Object {
         row
     }
 
-    fn decode(row: &[u8]) -> Option<Self> {
+    /// Reads a row; `None` when it is none.
+    #[must_use]
+    pub fn decode(row: &[u8]) -> Option<Self> {
         let ([form, place], rest) = row.split_first_chunk::<2>()?;
         let (bytes, rest) = number(rest)?;
         let (form, rest) = match *form {

@@ -1,8 +1,9 @@
-//! Reading the log: by record, by position, in order, and stream by stream.
+//! Reading the log: by record, by position, in order, and stream by stream. What was forgotten of a
+//! stream says nothing from its tombstone on, wherever its bytes still are.
 
 use std::ops::ControlFlow;
 
-use super::{LOG, Position, RecordKey, ScopeOf, Stamped, codec, index, record};
+use super::{LOG, Position, RecordKey, ScopeOf, Stamped, codec, forgotten, index, record};
 use crate::store::{Direction, Error, Rows, after_prefix};
 
 /// The log as seen through one consistent state of rows.
@@ -54,10 +55,22 @@ impl<'r> Log<'r> {
                 format!("the event at {position} has another position"),
             ));
         }
-        Ok(event)
+        self.shown(event)
     }
 
-    /// Every event of a record, in order.
+    /// An event without what was forgotten of it.
+    fn shown(&self, event: Stamped) -> Result<Stamped, Error> {
+        let says = event.payload.is_some() || event.key.is_some();
+        Ok(
+            if says && forgotten::is_forgotten(self.rows, &event.header)? {
+                event.without_content()
+            } else {
+                event
+            },
+        )
+    }
+
+    /// Every event of a record, in order, as the record has them.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the record is missing or damaged.
@@ -135,6 +148,7 @@ impl<'r> Log<'r> {
         visit: &mut dyn FnMut(Stamped, RecordKey) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
         let low = self.record_of(from)?.unwrap_or(RecordKey(Position(0)));
+        let is_anything_forgotten = forgotten::is_anything(self.rows)?;
         self.rows.scan(
             LOG,
             &low.to_bytes(),
@@ -148,8 +162,11 @@ impl<'r> Log<'r> {
                 // Positions in a record have no gaps, so what is not wanted is not decoded.
                 let skipped = usize::try_from(from.0.saturating_sub(first)).unwrap_or(usize::MAX);
                 for slice in slices.into_iter().skip(skipped) {
-                    let event =
+                    let mut event =
                         codec::decode_event(slice).map_err(|reason| corrupt(key, reason))?;
+                    if is_anything_forgotten {
+                        event = self.shown(event)?;
+                    }
                     if visit(event, RecordKey(Position(first)))? == ControlFlow::Break(()) {
                         return Ok(ControlFlow::Break(()));
                     }

@@ -9,7 +9,7 @@ mod view;
 
 pub use event::{
     Executed, Kind, MessageFact, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
-    blobs_of, decode_message, pack_of,
+    blobs_of, decode_message, decode_tool, pack_of,
 };
 pub use read::{Execution, Of, Told, at, executions, executions_of, told};
 pub use view::{

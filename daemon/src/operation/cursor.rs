@@ -28,6 +28,8 @@ pub enum List {
     Why,
     /// A session that is exported.
     Export,
+    /// The whole log that is exported.
+    ExportLog,
     /// Named cursors.
     Cursors,
     /// Projects.
@@ -44,12 +46,13 @@ pub enum List {
 
 impl List {
     /// Every list there is.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Sessions,
         Self::Messages,
         Self::Entities,
         Self::Why,
         Self::Export,
+        Self::ExportLog,
         Self::Cursors,
         Self::Projects,
         Self::Versions,
@@ -67,6 +70,7 @@ impl List {
             Self::Entities => 'e',
             Self::Why => 'w',
             Self::Export => 'x',
+            Self::ExportLog => 'l',
             Self::Cursors => 'c',
             Self::Projects => 'p',
             Self::Versions => 'v',
@@ -85,6 +89,7 @@ impl List {
             Self::Entities => "list_entities",
             Self::Why => "why",
             Self::Export => "export_session",
+            Self::ExportLog => "export_log",
             Self::Cursors => "list_cursors",
             Self::Projects => "list_projects",
             Self::Versions => "context_history",

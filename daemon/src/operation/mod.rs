@@ -32,6 +32,7 @@ use crate::engine::{
 };
 use crate::error::{Code, Refusal};
 use crate::log::{NewEvent, index};
+use crate::redaction::Redactor;
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
@@ -61,6 +62,8 @@ pub struct Context {
     pub cache: Cache,
     /// What rooms keep in memory.
     pub extensions: Extensions,
+    /// Takes secrets out of what comes in.
+    pub redactor: Redactor,
     /// The files of the data folder.
     pub folder: DataFolder,
     /// Where the daemon listens.
@@ -69,6 +72,8 @@ pub struct Context {
     pub started: Micros,
     /// Connections now.
     pub clients: AtomicU64,
+    /// Whether files of its users are read, watched and written here: not in a daemon of all users.
+    pub reaches_files: bool,
 }
 
 /// A capability.
@@ -310,6 +315,19 @@ impl Context {
         }
         let outcome = self.write(caller, Some(key.clone()), 0, Repeated).await;
         outcome.map(Some)
+    }
+
+    /// Refuses what reads or watches files, where those of the users are none of the daemon's business.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`.
+    pub fn check_reaches_files(&self) -> Result<(), Refusal> {
+        if self.reaches_files {
+            return Ok(());
+        }
+        let message = "this daemon serves all users of the machine, and reads no files of theirs";
+        Err(Refusal::new(Code::Forbidden, message.to_owned())
+            .hint("Run a daemon of your own: `lore service install`, or unset LORE_SOCKET."))
     }
 
     /// The state that a read sees, at `at_least` or later.

@@ -4,10 +4,12 @@
 pub mod operations;
 pub mod resource;
 mod transfer;
+mod whole;
 
 use crate::error::Refusal;
 
 pub use transfer::schema as export_schema;
+pub use whole::schema as whole_schema;
 
 /// Reads an exported session as an import does, and tells how many events it has.
 ///
@@ -15,4 +17,12 @@ pub use transfer::schema as export_schema;
 /// `INVALID_INPUT` that names the lines that are broken.
 pub fn check_import(content: &str) -> Result<usize, Refusal> {
     transfer::read(content).map(|imported| imported.events.len())
+}
+
+/// Reads a part of an exported log as an import does, and tells how many sessions it has.
+///
+/// # Errors
+/// `INVALID_INPUT` that names the lines that are broken.
+pub fn check_whole(content: &str) -> Result<usize, Refusal> {
+    whole::read(content, 1).map(|part| part.sessions.len())
 }

@@ -33,8 +33,9 @@ pub use event::{
     Change, ContextDrafted, ContextWritten, Drafted, FileVersion, ProjectFact, ProjectInitialised,
     WorktreeNoted, Written, blobs_of, brought,
 };
+pub use files::remove_files;
 pub use marker::Marker;
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use place::{Configured, Place};
 pub use room::{Limits, Room, Settings};
-pub use view::{FileRow, SPACE, apply, file, file_types, name_of};
+pub use view::{FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, version};

@@ -1,7 +1,7 @@
 //! What the file system says of a directory: which project it belongs to, and in which worktree it is.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::marker::{self, Marker};
 use crate::log::Hash;
@@ -84,6 +84,34 @@ impl Place {
             branch,
             marker,
             marker_fault,
+        })
+    }
+}
+
+impl Place {
+    /// The place of a directory that cannot be looked at: a project of its own, known by its path as it
+    /// is written. `None` for a path that is not absolute.
+    #[must_use]
+    pub fn unseen(dir: &Path) -> Option<Self> {
+        let is_plain = |part: &Component<'_>| !matches!(part, Component::CurDir);
+        let path: PathBuf = dir.components().filter(is_plain).collect();
+        if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
+        let digits = Hash::of(path.as_os_str().as_encoded_bytes()).to_string();
+        let project = format!("{}-{}", reduced(&path), digits.get(..8)?);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Some(Self {
+            name: match &*name {
+                "" => project.clone(),
+                name => name.chars().filter(|char| !char.is_control()).collect(),
+            },
+            project,
+            root: path.clone(),
+            path,
+            branch: None,
+            marker: Marker::default(),
+            marker_fault: None,
         })
     }
 }
@@ -263,5 +291,23 @@ mod tests {
         };
         let place = Place::of(&below, &[configured]).unwrap();
         assert_eq!(place.project, "store", "the config goes before the marker");
+    }
+
+    /// What cannot be looked at is known by its path, however that is written.
+    #[test]
+    fn a_place_that_is_unseen() {
+        let place = Place::unseen(Path::new("/srv//shop/./web/")).unwrap();
+        assert_eq!(place.path, Path::new("/srv/shop/web"));
+        assert_eq!(place.name, "web");
+        assert!(place.project.starts_with("web-"), "{}", place.project);
+        assert_eq!(Place::unseen(Path::new("/srv/shop/web")).unwrap(), place);
+        assert_ne!(
+            Place::unseen(Path::new("/srv/shop/app/web"))
+                .unwrap()
+                .project,
+            place.project
+        );
+        assert_eq!(Place::unseen(Path::new("shop")), None);
+        assert_eq!(Place::unseen(Path::new("/srv/../shop")), None);
     }
 }

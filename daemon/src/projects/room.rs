@@ -39,6 +39,8 @@ pub struct Room {
     shelf: Shelf,
     root: PathBuf,
     configured: Vec<Configured>,
+    /// Whether directories of users can be looked at.
+    reaches_files: bool,
 }
 
 /// What can be set for projects.
@@ -63,7 +65,15 @@ impl Room {
             desk: Desk::new(root.clone()),
             shelf: Shelf::new(templates),
             root,
+            reaches_files: true,
         }
+    }
+
+    /// Without looking at directories: where their users are others than the daemon's own.
+    #[must_use]
+    pub fn blind(mut self) -> Self {
+        self.reaches_files = false;
+        self
     }
 
     /// The room of a daemon.
@@ -76,11 +86,15 @@ impl Room {
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without projects"))
     }
 
-    /// The place of a directory; `None` when there is no such directory. Reads the file system: off the
-    /// event loop.
+    /// The place of a directory; `None` when there is no such directory, as far as directories can be
+    /// looked at. Reads the file system: off the event loop.
     #[must_use]
     pub fn place_of(&self, dir: &Path) -> Option<Place> {
-        Place::of(dir, &self.configured)
+        if self.reaches_files {
+            Place::of(dir, &self.configured)
+        } else {
+            Place::unseen(dir)
+        }
     }
 
     /// The folder of a project's context files.

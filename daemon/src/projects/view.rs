@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::event::{Change, Drafted, ProjectFact, Written};
 use crate::clock::Micros;
 use crate::log::{Position, RecordKey, Stamped, codec};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
 pub const SPACE: Space = Space::new("projects.1");
@@ -219,6 +219,18 @@ fn apply_written(
         &[file_type.as_bytes(), event.header.author().as_bytes()],
     );
     rows.remove(SPACE, &draft);
+}
+
+/// Removes all rows of a project.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, project: &str) -> Result<(), Error> {
+    rows.remove(SPACE, &key(b'p', project, &[]));
+    for tag in *b"wcvd" {
+        remove_all(rows, SPACE, &key(tag, project, &[&[]]))?;
+    }
+    Ok(())
 }
 
 /// A project, if it is known.

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::pieces::PieceHash;
 use crate::log::Position;
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
 pub const SPACE: Space = Space::new("quotes.1");
@@ -95,20 +95,12 @@ fn newest(
     )
 }
 
-/// Removes what a session's packs said.
+/// Removes what the packs of an owner said.
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
-pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    let mut keys = Vec::new();
-    newest(rows, &Owner::Session(session).prefix(), &mut |key, _| {
-        keys.push(key.to_vec());
-        true
-    })?;
-    for key in keys {
-        rows.remove(SPACE, &key);
-    }
-    Ok(())
+pub fn forget(rows: &mut dyn RowsMut, owner: Owner<'_>) -> Result<(), Error> {
+    remove_all(rows, SPACE, &owner.prefix())
 }
 
 /// The pieces that the newest packs said.
@@ -188,7 +180,7 @@ mod tests {
         );
         assert_eq!(rows.len(SPACE), KEPT_PACKS);
         remember(&mut rows, other, Position(20), &pieces).unwrap();
-        forget(&mut rows, "s-1").unwrap();
+        forget(&mut rows, own).unwrap();
         assert!(known(&rows, own).is_empty() && !known(&rows, other).is_empty());
     }
 }

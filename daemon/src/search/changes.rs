@@ -7,7 +7,7 @@ use super::pieces::{
 };
 use crate::checkpoints::CheckpointFact;
 use crate::documents::DocumentFact;
-use crate::log::{Log, ScopeOf, Stamped};
+use crate::log::{EventsForgotten, Log, Position, ScopeOf, Stamped};
 use crate::projects::ProjectFact;
 use crate::retrieval::text::{Addition, Change, Unit, key};
 use crate::sessions;
@@ -25,6 +25,8 @@ pub struct Changes {
     pub text: Vec<Change>,
     /// For the vectors: key and text of each unit that is new.
     pub embed: Vec<(u64, String)>,
+    /// Something was forgotten: it is to leave the files, too.
+    pub is_forgetting: bool,
 }
 
 /// What an event changes. A text that cannot be read is left out, and logged: whoever reads it is told.
@@ -39,6 +41,12 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes,
             session: of_session(session),
             before,
         });
+        changes.is_forgetting = true;
+        return Ok(changes);
+    }
+    if let Some(told) = EventsForgotten::of(event)? {
+        forget(log, blobs, event, &told, &mut changes)?;
+        changes.is_forgetting = true;
         return Ok(changes);
     }
     for group in groups_replaced(event)? {
@@ -52,21 +60,28 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes,
             before,
         });
     }
+    add(log, blobs, event, &mut changes)?;
+    Ok(changes)
+}
+
+/// Adds the units of an event.
+fn add(log: &Log<'_>, blobs: &Blobs, event: &Stamped, changes: &mut Changes) -> Result<(), Error> {
+    let position = event.position().0;
     let found = match pieces(blobs, event) {
         Ok(found) => found,
         Err(error @ Error::Corrupt { .. }) => {
-            tracing::warn!(position = before, %error, "a text cannot be searched");
+            tracing::warn!(position, %error, "a text cannot be searched");
             None
         }
         Err(error) => return Err(error),
     };
     let Some(found) = found else {
-        return Ok(changes);
+        return Ok(());
     };
     let beside = beside(log, blobs, event)?;
     for (number, piece) in (0..).zip(&found.all) {
         let unit = Unit {
-            key: key(before, number),
+            key: key(position, number),
             kind: found.kind,
             group: found.group,
             session: found.session,
@@ -82,7 +97,35 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes,
             .text
             .push(Change::Add(Addition { unit, text, around }));
     }
-    Ok(changes)
+    Ok(())
+}
+
+/// Removes the units of forgotten events. Those that had them beside them are added anew.
+fn forget(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    tombstone: &Stamped,
+    told: &EventsForgotten,
+    changes: &mut Changes,
+) -> Result<(), Error> {
+    let end = Position(tombstone.position().0.saturating_sub(1));
+    for (first, last) in &told.ranges {
+        let after = Position(first.saturating_sub(1));
+        let forgotten = log.stream(tombstone.scope(), after, Position(*last), usize::MAX)?;
+        let forgotten = forgotten.into_iter().map(|(position, _)| position.0);
+        let removed = forgotten.map(|position| Change::RemovePosition { position });
+        changes.text.extend(removed);
+        let next = log.stream(tombstone.scope(), Position(*last), end, LOOKED_BACK)?;
+        for (position, record) in next {
+            let event = log.event(record, position)?;
+            if is_talk(&event) && event.payload.is_some() {
+                let position = position.0;
+                changes.text.push(Change::RemovePosition { position });
+                add(log, blobs, &event, changes)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The groups whose earlier units go with an event.

@@ -139,6 +139,31 @@ fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
     })
 }
 
+/// Brings the indexes up to what is published, within a time, and takes what was forgotten out of their
+/// files; whether that was possible in that time. Otherwise it happens behind the log. Blocks.
+///
+/// # Errors
+/// Why an index cannot be used; it is made anew then.
+pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String> {
+    let (Ok(room), Some(published)) = (Room::of(cx), cx.engine.published()) else {
+        return Ok(true);
+    };
+    let reached = room.index().and_then(|index| {
+        let reached = index.advance(&published, &cx.blobs, Instant::now() + within)?;
+        drop(published);
+        index.settle(false)?;
+        Ok(reached)
+    });
+    match reached {
+        Ok(Reached::All) => Ok(true),
+        Ok(Reached::Part(_)) => Ok(false),
+        Err(error) => {
+            room.close(&error);
+            Err(error.to_string())
+        }
+    }
+}
+
 fn catch_up(cx: &Context, index: &Index) -> Result<(), IndexError> {
     while let Some(published) = cx.engine.published() {
         if Room::of(cx).is_ok_and(Room::is_stopping) {

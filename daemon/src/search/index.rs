@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,8 @@ pub struct Index {
     models: Arc<Models>,
     /// Up to where the log is applied; held while more is.
     applied: Mutex<Position>,
+    /// Something that was forgotten is in the files still.
+    is_forgetting: AtomicBool,
     /// What was found wrong and mended, for `status`.
     pub warnings: Mutex<Vec<String>>,
 }
@@ -98,6 +101,7 @@ impl Index {
         let second = tier(&vectors, &models, Tier::Second, &mut warnings)?;
         let index = Self {
             applied: Mutex::new(Position(text.settled_position())),
+            is_forgetting: AtomicBool::new(false),
             text,
             first,
             second,
@@ -197,6 +201,7 @@ impl Index {
             bytes += one.embed.iter().map(|(_, text)| text.len()).sum::<usize>();
             all.text.extend(one.text);
             all.embed.extend(one.embed);
+            all.is_forgetting |= one.is_forgetting;
             Ok(match events >= EVENTS_MAX || bytes >= BYTES_MAX {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -208,6 +213,9 @@ impl Index {
 
     fn take_in(&self, all: Changes, to: Position) -> Result<(), IndexError> {
         let removed = self.text.apply(&all.text, to.0)?;
+        if all.is_forgetting {
+            self.is_forgetting.store(true, Ordering::Release);
+        }
         for tier in [&self.first, &self.second].into_iter().flatten() {
             if !removed.is_empty() {
                 let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
@@ -248,11 +256,18 @@ impl Index {
         self.text.position() == self.text.settled_position()
     }
 
-    /// Writes down what is fresh, when it is much or `all` of it is to be. Takes long: others search on.
+    /// Writes down what is fresh, when it is much or `all` of it is to be; when something was forgotten, at
+    /// once, and so that no file has it any more. Takes long: others search on.
     ///
     /// # Errors
     /// [`IndexError`] when the disk refuses.
     pub fn settle(&self, all: bool) -> Result<bool, IndexError> {
+        if self.is_forgetting.swap(false, Ordering::AcqRel) {
+            // It is tried again when it fails.
+            return self.purge().map(|()| true).inspect_err(|_| {
+                self.is_forgetting.store(true, Ordering::Release);
+            });
+        }
         let is_due = self.text.counts().fresh_bytes >= FRESH_BYTES_MAX;
         if !(is_due || all && !self.is_settled()) {
             return Ok(false);
@@ -265,6 +280,16 @@ impl Index {
                 .sync()?;
         }
         Ok(true)
+    }
+
+    fn purge(&self) -> Result<(), IndexError> {
+        self.text.purge()?;
+        for tier in [&self.first, &self.second].into_iter().flatten() {
+            let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+            store.purge()?;
+            store.sync()?;
+        }
+        Ok(())
     }
 
     /// Makes some vectors that are missing: of the first tier when there are any, else, when it is quiet,

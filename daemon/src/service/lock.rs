@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::manager;
+
 /// A second daemon tries for this long: the first may just be stopping.
 const TRY_MAX: Duration = Duration::from_secs(1);
 const TRY_PAUSE: Duration = Duration::from_millis(20);
@@ -38,7 +40,8 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// Takes the lock in this file, trying for a second.
+    /// Takes the lock in this file, trying for a second, and writes down who holds it: the process's id,
+    /// and in a second line who manages it, for clients that would start another one.
     ///
     /// # Errors
     /// [`LockError`].
@@ -63,15 +66,19 @@ impl Lock {
                     std::thread::sleep(TRY_PAUSE);
                 }
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    let pid = io::read_to_string(&file).unwrap_or_default();
-                    let holder = Some(pid.trim().to_owned()).filter(|pid| !pid.is_empty());
+                    let told = io::read_to_string(&file).unwrap_or_default();
+                    let pid = told.lines().next().unwrap_or_default().trim();
+                    let holder = Some(pid.to_owned()).filter(|pid| !pid.is_empty());
                     return Err(LockError::Held { holder });
                 }
                 Err(error) => return Err(file_error(error.into())),
             }
         }
         file.set_len(0)
-            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .and_then(|()| {
+                let (pid, manager) = (std::process::id(), manager::find());
+                writeln!(file, "{pid}\nmanager {manager}")
+            })
             .map_err(file_error)?;
         Ok(Self { _file: file })
     }

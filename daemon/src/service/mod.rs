@@ -1,9 +1,13 @@
-//! The daemon as a process: its folders, its lock, its socket, its signals.
+//! The daemon as a process: its folders, its lock, its sockets, its signals, and who manages it.
 
+pub mod access;
 mod lock;
+pub mod manager;
 mod signals;
 mod socket;
+pub mod token;
 
+pub use access::Access;
 pub use lock::{Lock, LockError};
-pub use signals::stop_on_signals;
-pub use socket::{SocketError, bind};
+pub use signals::{Signals, listen};
+pub use socket::{Door, HandedOver, SocketError, bind, ensure_folder_for, handed_over};

@@ -1,21 +1,31 @@
-//! SIGTERM and SIGINT ask the daemon to stop; a second one ends it at once.
+//! SIGTERM and SIGINT ask the daemon to stop; a second one ends it at once. SIGHUP asks it to read its
+//! settings again.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Exit code of a daemon that was told twice.
 const ENDED_AT_ONCE: i32 = 130;
 
-/// Cancels the token on the first signal. The thread lives as long as the process.
+/// What signals ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// Cancelled when the daemon is to stop.
+    pub stop: CancellationToken,
+    /// Notified when the settings are to be read again.
+    pub reload: Arc<Notify>,
+}
+
+/// Listens to signals from now on. The thread lives as long as the process.
 ///
 /// # Errors
 /// When the system takes no handler.
-pub fn stop_on_signals(stop: CancellationToken) -> io::Result<()> {
+pub fn listen() -> io::Result<Signals> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT] {
         // Registered first, so it sees the flag of an earlier signal only.
@@ -26,13 +36,18 @@ pub fn stop_on_signals(stop: CancellationToken) -> io::Result<()> {
         )?;
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
-    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    let mut heard = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let signals = Signals::default();
+    let told = signals.clone();
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
-            if signals.forever().next().is_some() {
-                stop.cancel();
+            for signal in &mut heard {
+                match signal {
+                    SIGHUP => told.reload.notify_one(),
+                    _ => told.stop.cancel(),
+                }
             }
         })?;
-    Ok(())
+    Ok(signals)
 }

@@ -2,10 +2,14 @@
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
+use listenfd::ListenFd;
 use lore::places::PlaceError;
 use tokio::net::UnixListener;
+
+use super::manager;
 
 /// Why a folder or the socket cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +20,12 @@ pub enum SocketError {
     /// Something else has the socket's name.
     #[error("{0:?} is there and is no socket; move it away")]
     NoSocket(PathBuf),
+    /// The service manager handed over something else than one listening socket.
+    #[error(
+        "the service manager handed over {0}; wanted is one listening Unix stream socket \
+         (ListenStream= with a path)"
+    )]
+    HandOver(String),
     /// The system refused.
     #[error("{what} {path:?}: {source}")]
     System {
@@ -28,19 +38,44 @@ pub enum SocketError {
     },
 }
 
+/// A socket that is listened on.
+#[derive(Debug)]
+pub struct Door {
+    /// What accepts.
+    pub listener: UnixListener,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether a service manager made it: it stays when the daemon ends, and who may connect is what
+    /// the manager was told.
+    pub is_inherited: bool,
+}
+
 fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SocketError {
     let path = path.to_path_buf();
     move |source| SocketError::System { what, path, source }
 }
 
-/// Listens on a socket of mode 0600 in a private folder. A socket that a dead daemon left is
+/// Makes the folder of a socket with this mode: ours alone, or one that others may go through.
+///
+/// # Errors
+/// When it cannot be made, or cannot be trusted.
+pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
+    if mode & 0o066 == 0 {
+        lore::places::ensure_folder(folder)
+    } else {
+        lore::places::ensure_passage(folder)
+    }
+}
+
+/// Listens on a socket of this mode in a private folder; with a mode that lets others in, in a folder
+/// that only we can change. A socket that a dead daemon left is
 /// replaced: callers hold the lock, so no live one can be there.
 ///
 /// # Errors
 /// [`SocketError`]; anything there that is no socket of ours is left as it is.
-pub fn bind(path: &Path) -> Result<UnixListener, SocketError> {
+pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
     if let Some(folder) = path.parent() {
-        lore::places::ensure_folder(folder)?;
+        ensure_folder_for(folder, mode)?;
     }
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.file_type().is_socket() => {
@@ -53,10 +88,79 @@ pub fn bind(path: &Path) -> Result<UnixListener, SocketError> {
         Err(error) => return Err(system("looking at", path)(error)),
     }
     let listener = UnixListener::bind(path).map_err(system("listening on", path))?;
-    // The folder is private, so nobody got in between.
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+    // Made with the umask's bits, which let nobody else in, so nobody got in between.
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
         .map_err(system("protecting", path))?;
-    Ok(listener)
+    Ok(Door {
+        listener,
+        path: path.to_path_buf(),
+        is_inherited: false,
+    })
+}
+
+/// A socket that a service manager made and handed over.
+#[derive(Debug)]
+pub struct HandedOver {
+    listener: StdListener,
+    path: PathBuf,
+}
+
+impl HandedOver {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Listens on it; to be called within the runtime.
+    ///
+    /// # Errors
+    /// [`SocketError::System`].
+    pub fn listen(self) -> Result<Door, SocketError> {
+        let path = self.path;
+        let listener = self
+            .listener
+            .set_nonblocking(true)
+            .and_then(|()| UnixListener::from_std(self.listener))
+            .map_err(system("listening on", &path))?;
+        Ok(Door {
+            listener,
+            path,
+            is_inherited: true,
+        })
+    }
+}
+
+/// Takes the socket that a service manager handed over (`LISTEN_FDS`), if one did. Programs that are
+/// started before that would have it, too; and since it clears variables, there must be no second
+/// thread.
+///
+/// # Errors
+/// [`SocketError::HandOver`] when it handed over something else, or more.
+pub fn handed_over() -> Result<Option<HandedOver>, SocketError> {
+    // Remembered, since the next line clears what tells it.
+    let _ = manager::find();
+    let mut handed = ListenFd::from_env();
+    let count = handed.len();
+    if count == 0 {
+        return Ok(None);
+    }
+    let refused = |what: String| SocketError::HandOver(what);
+    if count > 1 {
+        return Err(refused(format!("{count} descriptors")));
+    }
+    let listener = handed
+        .take_unix_listener(0)
+        .map_err(|error| refused(format!("a descriptor that is no such socket ({error})")))?
+        .ok_or_else(|| refused("a descriptor that was taken before".to_owned()))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| refused(error.to_string()))?;
+    let path = address
+        .as_pathname()
+        .ok_or_else(|| refused("a socket without a path".to_owned()))?
+        .to_path_buf();
+    Ok(Some(HandedOver { listener, path }))
 }
 
 #[cfg(test)]
@@ -70,19 +174,22 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("run");
         let socket = folder.join("lore.sock");
-        drop(bind(&socket).unwrap());
+        drop(bind(&socket, 0o600).unwrap());
         let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        bind(&socket).expect("a dead socket is replaced");
+        bind(&socket, 0o600).expect("a dead socket is replaced");
 
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let refused = bind(&socket).unwrap_err().to_string();
+        let refused = bind(&socket, 0o600).unwrap_err().to_string();
         assert!(refused.contains("chmod 700"), "{refused}");
 
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
         std::fs::remove_file(&socket).unwrap();
         std::fs::write(&socket, "mine").unwrap();
-        assert!(matches!(bind(&socket), Err(SocketError::NoSocket(_))));
+        assert!(matches!(
+            bind(&socket, 0o600),
+            Err(SocketError::NoSocket(_))
+        ));
         assert_eq!(std::fs::read_to_string(&socket).unwrap(), "mine");
     }
 }

@@ -15,7 +15,7 @@ pub use choose::{Choice, Chosen, Wish, find, fresh_id, open, session_of, was_for
 pub use command::CreateSession;
 pub use event::{
     LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionErased,
-    SessionForgotten, SessionLeased, SessionUpdated, changes_lists, merged,
+    SessionForgotten, SessionLeased, SessionUpdated, changes_lists, is_of_forgetting, merged,
 };
 pub use lineage::{Line, lineage};
 pub use room::{Room, State};
@@ -24,7 +24,8 @@ pub use tombstone::{
 };
 pub use view::{
     Counts, Details, Lease, Meaning, SPACE, SessionRow, Within, agents, apply, counts, details,
-    exists, forks_of, get, last_of, leases, newest, of_project, project_counts,
+    exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
+    project_counts,
 };
 
 // For the engine's own tests, which decide real commands.

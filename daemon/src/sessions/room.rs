@@ -2,6 +2,7 @@
 
 use super::view::SessionRow;
 use crate::clock::Micros;
+use crate::live::Live;
 use crate::operation::Context;
 
 /// The settings of sessions.
@@ -34,10 +35,11 @@ pub enum State {
 }
 
 impl Room {
-    /// The settings that the daemon was started with.
+    /// The settings as they are now.
     #[must_use]
     pub fn of(cx: &Context) -> Self {
-        cx.extensions.get::<Self>().copied().unwrap_or_default()
+        let live = cx.extensions.get::<Live<Self>>();
+        live.map_or_else(Self::default, |live| *live.get())
     }
 
     /// Whether a session is in use at this time.

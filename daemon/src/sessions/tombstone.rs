@@ -8,7 +8,7 @@
 use super::event::{SessionErased, SessionForgotten, is_of_forgetting};
 use super::view::{self, Row, SPACE, key, named, numbers_and_text, read, split};
 use crate::clock::Micros;
-use crate::log::{Header, Position, Stamped};
+use crate::log::{Header, Position, Stamped, forgotten as log_forgotten};
 use crate::store::{Error, Rows, RowsMut};
 
 /// What is left of a forgotten session in this view.
@@ -73,8 +73,9 @@ pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Er
 /// # Errors
 /// [`Error`] when the row cannot be read.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
+    let tells = is_of_forgetting(&header.kind) || log_forgotten::tells_of_forgetting(&header.kind);
     match &header.session {
-        Some(session) if !is_of_forgetting(&header.kind) => Ok(forgotten(rows, session)?.is_some()),
+        Some(session) if !tells => Ok(forgotten(rows, session)?.is_some()),
         Some(_) | None => Ok(false),
     }
 }

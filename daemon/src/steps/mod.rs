@@ -21,7 +21,10 @@ pub use event::{
     blobs_of, decode_step,
 };
 pub use named::{extractors_hash, resolved};
-pub use view::{Attempt, SPACE, answering, apply, attempt, forget, last_before, steps as list};
+pub use view::{
+    Attempt, SPACE, answering, apply, attempt, forget, forget_registrations, last_before,
+    steps as list,
+};
 pub use words::normalise;
 
 // For the engine's own tests, which decide real commands.

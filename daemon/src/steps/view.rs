@@ -16,7 +16,7 @@ use super::event::{StepFact, StepNumbered};
 use crate::log::index::stream_prefix;
 use crate::log::{Position, RecordKey, ScopeOf, Stamped};
 use crate::sessions::Line;
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
 pub const SPACE: Space = Space::new("steps.1");
@@ -143,23 +143,19 @@ pub fn apply(
 /// # Errors
 /// [`Error`] when the rows cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    let mut keys = Vec::new();
-    let registered = registrations_key(b'x', ScopeOf::Session(session));
-    for prefix in [
-        step_prefix(b'a', session),
-        step_prefix(b'r', session),
-        registered,
-    ] {
-        let high = after_prefix(&prefix);
-        rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
-            keys.push(key.to_vec());
-            Ok(ControlFlow::Continue(()))
-        })?;
+    for tag in [b'a', b'r'] {
+        remove_all(rows, SPACE, &step_prefix(tag, session))?;
     }
-    keys.push(registrations_key(b'y', ScopeOf::Session(session)));
-    for key in keys {
-        rows.remove(SPACE, &key);
-    }
+    forget_registrations(rows, ScopeOf::Session(session))
+}
+
+/// Removes the registrations of a stream.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget_registrations(rows: &mut dyn RowsMut, scope: ScopeOf<'_>) -> Result<(), Error> {
+    remove_all(rows, SPACE, &registrations_key(b'x', scope))?;
+    rows.remove(SPACE, &registrations_key(b'y', scope));
     Ok(())
 }
 

@@ -132,7 +132,16 @@ impl Store {
     /// # Errors
     /// [`Error::Foreign`] or [`Error::Newer`] when the folder is no store of ours.
     pub fn identify(dir: &Path) -> Result<StoreId, Error> {
-        format::read(dir)
+        Ok(format::read(dir)?.id)
+    }
+
+    /// Brings a store that was opened, and is whole, from an older format to this program's; whether it was
+    /// older.
+    ///
+    /// # Errors
+    /// [`Error::File`]: it opens as before, and the next start tries again.
+    pub fn upgrade(dir: &Path) -> Result<bool, Error> {
+        format::upgrade(dir)
     }
 
     /// Opens the store in `dir`; spaces it lacks are made, and named in the answer.
@@ -145,7 +154,7 @@ impl Store {
         spaces: &[Space],
         limits: &Limits,
     ) -> Result<(Self, Vec<Space>), Error> {
-        let id = format::read(dir)?;
+        let id = format::read(dir)?.id;
         let db = open_engine(dir, limits)?;
         let new: Vec<Space> = spaces
             .iter()

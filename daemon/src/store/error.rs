@@ -37,7 +37,10 @@ pub enum Error {
         reason: String,
     },
     /// A newer lored wrote this store.
-    #[error("{path:?} has store format {found}; this lored reads up to {known}")]
+    #[error(
+        "{path:?} has store format {found}; this lored reads up to {known}: use the release that wrote it, or \
+         a newer one. Nothing was changed"
+    )]
     Newer {
         /// The folder.
         path: PathBuf,

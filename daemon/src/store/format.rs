@@ -1,21 +1,45 @@
 //! The store's own name-plate: which format it has and which store it is.
+//!
+//! One line: the word, the version, the store's id, and, since version 2, the XXH3 of what stands before it. In
+//! version 1 a flipped bit made it another store, or a newer one. A plate of version 1 is written anew when
+//! the store has been opened: aside, synced, renamed, so a kill leaves the one or the other, and both open.
 
 use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::Error;
+use super::creation::sync_folder;
 
 /// The store format this program writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+/// The first format, whose plate has no sum.
+const WITHOUT_SUM: u32 = 1;
 
 const PLATE: &str = "lore-store";
 const WORD: &str = "lore-store";
+/// Where a plate is written before it has its name.
+const ASIDE: &str = ".lore-store.new";
 
 /// The random name of one store, 16 bytes, made at its creation; the head file repeats it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StoreId(pub [u8; 16]);
+
+impl StoreId {
+    /// Reads an id as it is shown: 32 hexadecimal digits.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() != 32 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        u128::from_str_radix(text, 16)
+            .ok()
+            .map(|id| Self(id.to_be_bytes()))
+    }
+}
 
 impl fmt::Display for StoreId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,52 +56,67 @@ impl fmt::Debug for StoreId {
     }
 }
 
-fn parse_id(text: &str) -> Option<StoreId> {
-    if text.len() != 32 || !text.is_ascii() {
-        return None;
-    }
-    let mut id = [0; 16];
-    for (at, byte) in id.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
-    }
-    Some(StoreId(id))
+/// What a plate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plate {
+    /// The format.
+    pub version: u32,
+    /// Which store.
+    pub id: StoreId,
+}
+
+/// The plate of this program's format.
+fn line(id: StoreId) -> String {
+    let said = format!("{WORD} {FORMAT_VERSION} {id}");
+    let sum = xxh3_64(said.as_bytes());
+    format!("{said} {sum:016x}\n")
 }
 
 /// Writes the name-plate into a new store's folder.
 pub(super) fn write(dir: &Path, id: StoreId) -> Result<(), Error> {
-    let path = dir.join(PLATE);
-    let mut file = fs::File::create_new(&path).map_err(Error::file("creating", &path))?;
-    writeln!(file, "{WORD} {FORMAT_VERSION} {id}").map_err(Error::file("writing", &path))?;
-    file.sync_all().map_err(Error::file("syncing", &path))
+    put(&dir.join(PLATE), &line(id))
+}
+
+fn put(path: &Path, line: &str) -> Result<(), Error> {
+    let mut file = fs::File::create_new(path).map_err(Error::file("creating", path))?;
+    file.write_all(line.as_bytes())
+        .map_err(Error::file("writing", path))?;
+    file.sync_all().map_err(Error::file("syncing", path))
 }
 
 /// Reads the name-plate; refuses folders that are not ours or newer than this program.
-pub(super) fn read(dir: &Path) -> Result<StoreId, Error> {
-    let foreign = |reason: &str| Error::Foreign {
-        path: dir.to_path_buf(),
-        reason: reason.to_owned(),
-    };
+pub(super) fn read(dir: &Path) -> Result<Plate, Error> {
     let path = dir.join(PLATE);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    match fs::read_to_string(&path) {
+        Ok(text) => parse(&text, dir),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(foreign("it has no file `lore-store`"));
+            Err(foreign(dir, "it has no file `lore-store`"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            return Err(foreign("its file `lore-store` is not text"));
+            Err(foreign(dir, "its file `lore-store` is not text"))
         }
-        Err(error) => return Err(Error::file("reading", &path)(error)),
-    };
+        Err(error) => Err(Error::file("reading", &path)(error)),
+    }
+}
+
+fn foreign(dir: &Path, reason: &str) -> Error {
+    Error::Foreign {
+        path: dir.to_path_buf(),
+        reason: reason.to_owned(),
+    }
+}
+
+fn parse(text: &str, dir: &Path) -> Result<Plate, Error> {
     let mut words = text.split_ascii_whitespace();
     if words.next() != Some(WORD) {
-        return Err(foreign(
-            "its file `lore-store` does not start with that word",
-        ));
+        let reason = "its file `lore-store` does not start with that word";
+        return Err(foreign(dir, reason));
     }
     let version = words
         .next()
         .and_then(|word| word.parse::<u32>().ok())
-        .ok_or_else(|| foreign("its file `lore-store` names no version"))?;
+        .filter(|version| *version >= WITHOUT_SUM)
+        .ok_or_else(|| foreign(dir, "its file `lore-store` names no version"))?;
     if version > FORMAT_VERSION {
         return Err(Error::Newer {
             path: dir.to_path_buf(),
@@ -85,35 +124,112 @@ pub(super) fn read(dir: &Path) -> Result<StoreId, Error> {
             known: FORMAT_VERSION,
         });
     }
-    words
-        .next()
-        .and_then(parse_id)
-        .ok_or_else(|| foreign("its file `lore-store` names no store id"))
+    let id = words.next().and_then(StoreId::parse);
+    let id = id.ok_or_else(|| foreign(dir, "its file `lore-store` names no store id"))?;
+    if version > WITHOUT_SUM {
+        let said = text.rsplit_once(' ').map_or("", |(said, _)| said);
+        let sum = words
+            .next()
+            .and_then(|sum| u64::from_str_radix(sum, 16).ok());
+        if sum != Some(xxh3_64(said.as_bytes())) {
+            let reason = "its file `lore-store` is damaged: it does not match its sum; put it back from a copy, \
+                          or restore a backup";
+            return Err(foreign(dir, reason));
+        }
+    }
+    Ok(Plate { version, id })
+}
+
+/// Brings the plate of an older store to this program's format; whether it was older.
+///
+/// # Errors
+/// [`Error::File`]: the store has the one plate or the other, and opens with both.
+pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
+    let plate = read(dir)?;
+    if plate.version == FORMAT_VERSION {
+        return Ok(false);
+    }
+    let aside = dir.join(ASIDE);
+    match fs::remove_file(&aside) {
+        // What a killed upgrade left.
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::file("removing", &aside)(error)),
+    }
+    put(&aside, &line(plate.id))?;
+    let path = dir.join(PLATE);
+    fs::rename(&aside, &path).map_err(Error::file("renaming", &path))?;
+    sync_folder(dir).map_err(Error::file("syncing", dir))?;
+    Ok(true)
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    /// A plate reads back; a foreign and a newer folder are told apart.
+    const ID: StoreId = StoreId([7; 16]);
+
+    fn old() -> String {
+        format!("{WORD} 1 {ID}\n")
+    }
+
+    /// A plate reads back; a foreign and a newer folder are told apart; any flipped bit is told.
     #[test]
     fn plates() {
-        let dir = tempfile::tempdir().expect("temporary folder");
+        let dir = tempfile::tempdir().unwrap();
         assert!(matches!(read(dir.path()), Err(Error::Foreign { .. })));
-        write(dir.path(), StoreId([7; 16])).expect("writes");
-        assert_eq!(read(dir.path()).expect("reads"), StoreId([7; 16]));
+        write(dir.path(), ID).unwrap();
         let plate = dir.path().join(PLATE);
-        fs::write(&plate, "lore-store 2 00").expect("writes");
+        let (version, id) = (FORMAT_VERSION, ID);
+        assert_eq!(read(dir.path()).unwrap(), Plate { version, id });
+        let whole = fs::read(&plate).unwrap();
+        // The line's end says nothing.
+        for at in 0..whole.len() - 1 {
+            for bit in 0..8 {
+                let mut flipped = whole.clone();
+                *flipped.get_mut(at).unwrap() ^= 1 << bit;
+                fs::write(&plate, flipped).unwrap();
+                let is_case = bit == 5 && whole.get(at).is_some_and(u8::is_ascii_alphabetic);
+                let found = read(dir.path());
+                let is_same = found.as_ref().is_ok_and(|plate| plate.id == ID);
+                assert!(
+                    found.is_err() || (is_case && is_same),
+                    "byte {at} bit {bit}"
+                );
+            }
+        }
+        fs::write(&plate, "lore-store 3 00").unwrap();
         assert!(matches!(
             read(dir.path()),
-            Err(Error::Newer { found: 2, .. })
+            Err(Error::Newer { found: 3, .. })
         ));
         for nonsense in ["", "hello", "lore-store", "lore-store x", "lore-store 1 zz"] {
-            fs::write(&plate, nonsense).expect("writes");
-            assert!(
-                matches!(read(dir.path()), Err(Error::Foreign { .. })),
-                "{nonsense}"
-            );
+            fs::write(&plate, nonsense).unwrap();
+            let found = read(dir.path());
+            assert!(matches!(found, Err(Error::Foreign { .. })), "{nonsense}");
+        }
+    }
+
+    /// An older plate is brought to this format, once; whatever a kill left, the store opens, and the next
+    /// upgrade ends it.
+    #[test]
+    fn older_plates_are_upgraded() {
+        let whole = line(ID);
+        let left: [Option<&str>; 4] = [None, Some(""), whole.get(..20), Some(&whole)];
+        for aside in left {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join(PLATE), old()).unwrap();
+            if let Some(aside) = aside {
+                fs::write(dir.path().join(ASIDE), aside).unwrap();
+            }
+            let id = ID;
+            assert_eq!(read(dir.path()).unwrap(), Plate { version: 1, id });
+            assert!(upgrade(dir.path()).unwrap());
+            let version = FORMAT_VERSION;
+            assert_eq!(read(dir.path()).unwrap(), Plate { version, id });
+            assert!(!dir.path().join(ASIDE).exists());
+            assert!(!upgrade(dir.path()).unwrap());
         }
     }
 }

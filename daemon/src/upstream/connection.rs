@@ -1,7 +1,6 @@
 //! One connection to an MCP server, from its greeting to its end.
 
 use std::future::Future;
-use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,11 +23,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::answer::Answer;
-use super::child::{self, Child};
+use super::child::{self, Child, Pipes};
 use super::http::Http;
 use super::limited::Limited;
 use super::words::quoted;
-use super::{MESSAGE_BYTES_MAX, Server};
+use super::{MESSAGE_BYTES_MAX, Program, Server, Starter};
 
 /// How long the last words of a child that has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -58,6 +57,8 @@ pub struct Plan<'a> {
     pub resolver: &'a str,
     /// Where its server is.
     pub server: &'a Server,
+    /// What starts servers that are programs.
+    pub starter: Option<&'a Starter>,
     /// The longest start.
     pub start_max: Duration,
     /// How long nobody asks until it is ended.
@@ -97,13 +98,8 @@ impl Connection {
                 let greeting = serve_client_with_ct(greeting(), transport, stop.clone());
                 (greeted(plan.start_max, greeting).await?, None)
             }
-            Server::Command {
-                program,
-                arguments,
-                environment,
-            } => {
-                let started = child::start(program, arguments, environment);
-                let (child, pipes) = started.map_err(|error| not_started(program, &error))?;
+            Server::Command(program) => {
+                let (child, pipes) = started(plan, program).await?;
                 let resolver = plan.resolver.to_owned();
                 let log = tokio::spawn(async move { child::log(&resolver, pipes.errors).await });
                 let output = Limited::new(pipes.output, MESSAGE_BYTES_MAX, &link.is_too_long);
@@ -203,8 +199,21 @@ fn greeting() -> ClientConfig {
     ClientConfig::new(ClientCapabilities::default(), client)
 }
 
-fn not_started(program: &str, error: &io::Error) -> String {
-    format!("cannot be started: {}: {error}", quoted(program))
+/// Waits until the server has been started.
+async fn started(plan: &Plan<'_>, program: &Program) -> Result<(Child, Pipes), String> {
+    let start = child::start(plan.starter, program);
+    match timeout(plan.start_max, start).await {
+        Ok(Ok(started)) => Ok(started),
+        Ok(Err(error)) => Err(format!(
+            "cannot be started: {}: {error}",
+            quoted(&program.program)
+        )),
+        Err(_) => Err(not_ready(plan.start_max)),
+    }
+}
+
+fn not_ready(start_max: Duration) -> String {
+    format!("was not ready within {} ms", start_max.as_millis())
 }
 
 /// Waits until the server has greeted us back.
@@ -222,7 +231,7 @@ async fn greeted(
             };
             Err(format!("did not start: {}", quoted(&said)))
         }
-        Err(_) => Err(format!("was not ready within {} ms", start_max.as_millis())),
+        Err(_) => Err(not_ready(start_max)),
     }
 }
 

@@ -9,8 +9,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Settings;
 use super::connection::{Connection, Plan};
+use super::{Settings, Starter};
 
 /// How a start went, for all who wait for it.
 type Started = Result<Arc<Connection>, Arc<str>>;
@@ -19,6 +19,7 @@ type Started = Result<Arc<Connection>, Arc<str>>;
 pub struct Connector {
     resolver: String,
     settings: Arc<Settings>,
+    starter: Option<Arc<Starter>>,
     opening: Mutex<Option<Opening>>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -41,10 +42,11 @@ pub enum NotConnected {
 
 impl Connector {
     /// Connects to nothing yet.
-    pub fn new(resolver: &str, settings: Arc<Settings>) -> Self {
+    pub fn new(resolver: &str, settings: Arc<Settings>, starter: Option<Arc<Starter>>) -> Self {
         Self {
             resolver: resolver.to_owned(),
             settings,
+            starter,
             opening: Mutex::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -95,6 +97,7 @@ impl Connector {
             let plan = Plan {
                 resolver: &this.resolver,
                 server: &this.settings.server,
+                starter: this.starter.as_deref(),
                 start_max: Duration::from_millis(this.settings.start_ms),
                 idle_max: Duration::from_millis(this.settings.idle_ms),
                 tasks: &this.tasks,

@@ -40,6 +40,12 @@ pub fn check_url(url: &str) -> Result<(), String> {
     Address::of(url).map(|_| ())
 }
 
+/// The TCP port of a resolver's address, if it can be used.
+#[must_use]
+pub fn port(url: &str) -> Option<u16> {
+    Address::of(url).ok().map(|address| address.port)
+}
+
 /// Why a request had no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

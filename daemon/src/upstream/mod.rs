@@ -2,9 +2,9 @@
 //! an error.
 //!
 //! In reading order: [`Resolvers`] asks them one after the other; a `resolver` has its limits, its
-//! breaker and what it answered lately; a `connector` keeps one `connection`, either to a child
-//! process (`child`, the one file that starts processes) or over `http`; an `answer` is read with
-//! as much patience as real servers need.
+//! breaker and what it answered lately; a `connector` keeps one `connection`, either to a `child`
+//! process, which the [`Starter`] starts, or over `http`; an `answer` is read with as much patience as
+//! real servers need.
 
 mod answer;
 mod breaker;
@@ -17,14 +17,16 @@ mod question;
 mod resolver;
 mod resolvers;
 mod settings;
+pub mod starter;
 mod words;
 
 pub use answer::Candidate;
-pub use http::check_url;
+pub use http::{check_url, port};
 pub use question::Question;
 pub use resolver::{ResolverStatus, State};
 pub use resolvers::{Resolution, Resolvers};
 pub use settings::{Server, Settings};
+pub use starter::{Program, Starter};
 
 /// The longest message that a server may send, in bytes: a candidate is small, whatever is larger is
 /// a mistake.

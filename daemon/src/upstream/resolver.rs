@@ -13,7 +13,7 @@ use super::answer::Candidate;
 use super::breaker::Breaker;
 use super::connection::{CallError, Connection};
 use super::connector::{Connector, NotConnected};
-use super::{Question, Settings};
+use super::{Question, Settings, Starter};
 use crate::cache::Cache;
 
 /// The most bytes of answers that are kept for each resolver.
@@ -112,12 +112,12 @@ pub enum State {
 
 impl Resolver {
     /// A resolver that has connected to nothing yet.
-    pub fn new(name: String, settings: Settings) -> Self {
+    pub fn new(name: String, settings: Settings, starter: Option<Arc<Starter>>) -> Self {
         let settings = Arc::new(settings);
         let pause = Duration::from_millis(settings.pause_ms);
         Self {
             permits: Semaphore::new(settings.concurrent_max),
-            connector: Arc::new(Connector::new(&name, Arc::clone(&settings))),
+            connector: Arc::new(Connector::new(&name, Arc::clone(&settings), starter)),
             answers: Cache::new(CACHE_BYTES_MAX),
             inner: Mutex::new(Inner {
                 breaker: Breaker::new(settings.failures_max, pause),

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use super::resolver::{Outcome, Resolver};
 use super::words::quoted;
-use super::{Candidate, ResolverStatus, Settings};
+use super::{Candidate, ResolverStatus, Settings, Starter};
 
 /// The longest name that is asked for, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
@@ -39,10 +39,11 @@ pub enum Resolution {
 }
 
 impl Resolvers {
-    /// Resolvers by their names; no server is started before it is asked.
+    /// Resolvers by their names; no server is started before it is asked. Without a starter those that
+    /// are programs cannot be.
     #[must_use]
-    pub fn new(settings: BTreeMap<String, Settings>) -> Self {
-        let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings));
+    pub fn new(settings: BTreeMap<String, Settings>, starter: Option<Arc<Starter>>) -> Self {
+        let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings, starter.clone()));
         Self {
             resolvers: settings.into_iter().map(resolver).collect(),
         }

@@ -2,20 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Question;
+use super::{Program, Question};
 
 /// Where a resolver's MCP server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Server {
     /// A child process that speaks on its standard input and output.
-    Command {
-        /// The program, a path or looked for in `PATH`.
-        program: String,
-        /// Its arguments.
-        arguments: Vec<String>,
-        /// Added to the environment that the daemon has.
-        environment: BTreeMap<String, String>,
-    },
+    Command(Program),
     /// Streamable HTTP, without TLS.
     Url(String),
 }

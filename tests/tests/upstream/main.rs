@@ -8,10 +8,11 @@ mod processes;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lored::upstream::{Question, Resolution, Resolvers, Server, Settings, State};
+use lored::upstream::{Program, Question, Resolution, Resolvers, Server, Settings, Starter, State};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::until;
@@ -20,10 +21,24 @@ use tokio::runtime::Runtime;
 /// How long anything may take on a machine that does other things, too.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Resolvers with the starter that the program is.
+fn resolvers(settings: BTreeMap<String, Settings>) -> Resolvers {
+    let programs = settings
+        .values()
+        .filter_map(|settings| match &settings.server {
+            Server::Command(program) => Some(program.clone()),
+            Server::Url(_) => None,
+        });
+    let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
+    let starter = Starter::begin(lored, programs.collect()).expect("a starter");
+    Resolvers::new(settings, Some(Arc::new(starter)))
+}
+
 /// One resolver with a server in a mode, and the folder where the server leaves what it did.
 struct Rig {
     runtime: Runtime,
     resolvers: Resolvers,
+    settings: Settings,
     folder: TempDir,
 }
 
@@ -37,11 +52,11 @@ impl Rig {
         let folder = TempDir::new().unwrap();
         let mut arguments = vec![mode.to_owned(), folder.path().to_str().unwrap().to_owned()];
         arguments.extend(once.then(|| "once".to_owned()));
-        let server = Server::Command {
+        let server = Server::Command(Program {
             program: env!("CARGO_BIN_EXE_mcp-server-for-tests").to_owned(),
             arguments,
             environment: BTreeMap::new(),
-        };
+        });
         Self::of(server, folder, set)
     }
 
@@ -50,10 +65,11 @@ impl Rig {
         let mut settings = Settings::new(server, kinds);
         settings.timeout_ms = 30_000;
         set(&mut settings);
-        let resolvers = Resolvers::new([("rig".to_owned(), settings)].into());
+        let resolvers = resolvers([("rig".to_owned(), settings.clone())].into());
         Self {
             runtime: Runtime::new().unwrap(),
             resolvers,
+            settings,
             folder,
         }
     }
@@ -215,19 +231,21 @@ fn resolvers_are_asked_in_order() {
     assert!(rig.failure(&"n".repeat(1025)).contains("1 to 1024 bytes"));
 
     let kinds: BTreeMap<_, _> = [("device".to_owned(), Question::new("find"))].into();
-    let server = |program: &str, mode: &str| Server::Command {
-        program: program.to_owned(),
-        arguments: vec![
-            mode.to_owned(),
-            rig.folder.path().to_str().unwrap().to_owned(),
-        ],
-        environment: BTreeMap::new(),
+    let server = |program: &str, mode: &str| {
+        Server::Command(Program {
+            program: program.to_owned(),
+            arguments: vec![
+                mode.to_owned(),
+                rig.folder.path().to_str().unwrap().to_owned(),
+            ],
+            environment: BTreeMap::new(),
+        })
     };
     let settings = |server| Settings {
         timeout_ms: 30_000,
         ..Settings::new(server, kinds.clone())
     };
-    let both = Resolvers::new(
+    let both = resolvers(
         [
             ("a".to_owned(), settings(server("/no/such/program", "good"))),
             (

@@ -1,6 +1,9 @@
 //! The processes of resolvers: started late, kept, ended with all that they started, and reaped.
 
-use lored::upstream::{Resolution, State};
+use std::path::Path;
+use std::sync::Arc;
+
+use lored::upstream::{Resolution, Resolvers, Starter, State};
 use tests::until;
 
 use super::{LIMIT, Rig};
@@ -94,4 +97,23 @@ fn a_server_may_end_between_calls() {
     }
     assert_eq!(rig.left("start").len(), 3);
     assert_eq!(rig.resolvers.status()[0].failures, 0);
+}
+
+/// A program that was configured after the starter began is not started, nor is any without a starter;
+/// the sentence says what helps.
+#[test]
+fn what_was_configured_later_is_told() {
+    let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
+    let starter = Starter::begin(lored, Vec::new()).unwrap();
+    for starter in [None, Some(Arc::new(starter))] {
+        let mut rig = Rig::with("good", false, |_| {});
+        let settings = rig.settings.clone();
+        rig.resolvers = Resolvers::new([("rig".to_owned(), settings)].into(), starter);
+        let said = rig.failure("ams1");
+        assert!(
+            said.contains("cannot be started") && said.contains("restart the daemon"),
+            "{said}"
+        );
+        assert!(rig.left("start").is_empty());
+    }
 }

@@ -1,12 +1,21 @@
 //! Wire types of the log: reading and following events, proving that none is missing or changed,
 //! and giving back the disk space of what is no longer there.
 
+mod backup;
 mod follow;
+mod forget;
+mod moving;
 
+pub use backup::{
+    BackupArgs, BackupBlobArgs, BackupBlobReply, BackupObjectsArgs, BackupObjectsReply,
+    BackupReply, FileBeside, KeptObject, NamedBlob, NamedObject,
+};
 pub use follow::{
     CommitCursorArgs, CommitCursorReply, FollowEventsArgs, FollowEventsReply, ListCursorsArgs,
     ListCursorsReply, NamedCursor,
 };
+pub use forget::{ForgetArgs, ForgetReply};
+pub use moving::{ExportLogArgs, ExportLogReply, ImportLogArgs, ImportLogReply};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -191,6 +200,32 @@ pub struct ForgottenSession {
     pub is_erased: bool,
 }
 
+/// Events of a stream that goes on, which were forgotten together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ForgottenEvents {
+    /// The session that they were in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    pub session: Option<SessionId>,
+    /// The project or source of documents that they were in, outside sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub project: Option<String>,
+    /// How many.
+    pub events: u64,
+    /// Position of the first of them.
+    pub first: Position,
+    /// Position of the last of them.
+    pub last: Position,
+    /// Where in the log they were forgotten.
+    pub position: Position,
+    /// When, RFC 3339 in UTC.
+    pub time: String,
+    /// Whether what they held is gone from the disk, too.
+    pub is_erased: bool,
+}
+
 /// Reply of `verify_log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -206,6 +241,9 @@ pub struct VerifyLogReply {
     /// The sessions that they were in, at most 100.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions_forgotten: Vec<ForgottenSession>,
+    /// Where else they were, in streams that go on, at most 100.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events_forgotten: Vec<ForgottenEvents>,
     /// Position of the snapshot that was read.
     pub position: Position,
     /// Whether what the reply rests on is on disk.

@@ -4,6 +4,7 @@
 //! here lets pages of other origins in, so there are no CORS headers.
 
 mod deadline;
+mod gate;
 #[cfg(test)]
 mod tests;
 
@@ -13,10 +14,11 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use deadline::Deadlined;
+pub use gate::Gate;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue};
+use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -29,7 +31,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::frames::{Door, Host, busy};
-use super::limits::{Paid, SMALL_BYTES};
+use super::limits::{Limits, Paid, SMALL_BYTES};
 use super::listener::Seat;
 use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
 use super::toolbox::Toolbox;
@@ -49,19 +51,32 @@ type Mcp = StreamableHttpService<Server, NeverSessionManager>;
 /// The door for HTTP.
 pub struct Service {
     config: StreamableHttpServerConfig,
+    /// What a request must show, where peers are not known by their sockets.
+    gate: Option<Gate>,
 }
 
 impl Service {
     /// A door with the body limit of the others.
     #[must_use]
-    pub fn new(door: &Door) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         // The names of this machine alone are taken as `Host`: rmcp's default.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_allowed_origins(ORIGINS)
-            .with_max_request_body_bytes(door.limits.frame_bytes_max);
-        Self { config }
+            .with_max_request_body_bytes(limits.frame_bytes_max);
+        Self { config, gate: None }
+    }
+
+    /// The same over TCP, behind a gate.
+    #[must_use]
+    pub fn behind(limits: &Limits, gate: Gate) -> Self {
+        let config = Self::new(limits)
+            .config
+            .with_allowed_origins(gate.origins().iter().cloned())
+            .enforce_origin_validation();
+        let gate = Some(gate);
+        Self { config, gate }
     }
 
     /// Serves one connection until it closes, or the daemon stops.
@@ -104,6 +119,11 @@ impl Service {
     }
 
     async fn answer(&self, door: &Door, uid: u32, request: Request<Incoming>) -> Answer {
+        if let Some(gate) = &self.gate
+            && let Err((status, body)) = gate.check(request.uri(), request.headers())
+        {
+            return refusal(status, &body);
+        }
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
@@ -247,6 +267,10 @@ fn broken(fault: &Fault) -> Answer {
 
 fn answered(status: StatusCode, json: String) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(json)).boxed());
+    if status == StatusCode::UNAUTHORIZED {
+        let scheme = HeaderValue::from_static("Bearer");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+    }
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
     answer.headers_mut().insert(CONTENT_TYPE, kind);

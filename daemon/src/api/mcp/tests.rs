@@ -23,9 +23,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
 use crate::api::listener::Seat;
-use crate::api::{Budget, Dispatch, Door, Doors, Limits, RESOURCES};
+use crate::api::{Budget, Dispatch, Door, Doors, Find, Guest, Limits, RESOURCES};
 use crate::config::Config;
 use crate::daemon::Daemon;
+use crate::live::Live;
 use crate::resource::Kind;
 use crate::search::operations::LEGACY;
 
@@ -52,7 +53,7 @@ impl House {
         };
         let daemon = Daemon::open(&Config::new(), &places).unwrap();
         let door = Door {
-            dispatch: Dispatch::new(Arc::clone(daemon.context())).with_resources(kinds),
+            dispatch: Dispatch::new(Arc::clone(daemon.context().unwrap())).with_resources(kinds),
             budget: Budget::new(limits.bytes_in_flight_total_max),
             limits: Arc::new(limits),
             stop: CancellationToken::new(),
@@ -64,12 +65,28 @@ impl House {
         }
     }
 
+    /// Everybody calls into the same.
+    fn find(&self) -> Find {
+        let dispatch = self.door.dispatch.clone();
+        Box::new(move |_| {
+            let (dispatch, stays) = (dispatch.clone(), Box::new(()));
+            Box::pin(async { Ok(Guest { dispatch, stays }) })
+        })
+    }
+
     /// Connects through the listener, as everybody does.
     pub async fn connect(&self) -> UnixStream {
         let path = self.folder.path().join("test.sock");
         let _ = std::fs::remove_file(&path);
         let listener = tokio::net::UnixListener::bind(&path).unwrap();
-        tokio::spawn(Arc::new(Doors::new(self.door.clone())).serve(listener));
+        tokio::spawn(
+            Arc::new(Doors::new(
+                self.find(),
+                Live::new((*self.door.limits).clone()),
+                self.door.stop.clone(),
+            ))
+            .serve(listener),
+        );
         UnixStream::connect(&path).await.unwrap()
     }
 

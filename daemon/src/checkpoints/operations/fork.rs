@@ -118,7 +118,7 @@ fn prepare(
         }),
         body: Some(Body::new(body, clock.random())),
         deletion_salt: clock.random(),
-        limits: Room::of(cx)?.limits.clone(),
+        limits: (*Room::of(cx)?.limits.get()).clone(),
         report: Report::default(),
         let_go: Vec::new(),
     })

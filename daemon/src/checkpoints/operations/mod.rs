@@ -84,7 +84,10 @@ async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<Strin
         }
         None => None,
     };
-    Ok(room.limits.warnings(of_session, uses::totals(rows)?.bytes))
+    Ok(room
+        .limits
+        .get()
+        .warnings(of_session, uses::totals(rows)?.bytes))
 }
 
 /// After deleted objects are durably gone: their blobs are removed, and what they took is noted.

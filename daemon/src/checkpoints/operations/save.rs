@@ -288,7 +288,7 @@ impl Saving {
             fork: None,
             body: Some(Body::new(body, clock.random())),
             deletion_salt: clock.random(),
-            limits: Room::of(cx)?.limits.clone(),
+            limits: (*Room::of(cx)?.limits.get()).clone(),
             report: Report::default(),
             let_go: Vec::new(),
         };

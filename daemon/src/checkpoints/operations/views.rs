@@ -205,6 +205,7 @@ impl Subject {
     /// The view of it within a budget.
     pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
         let room = Room::of(cx)?;
+        let words = room.words.get();
         let entries: Vec<Entry<'_>> = self
             .context
             .members()
@@ -213,7 +214,7 @@ impl Subject {
                 Entry {
                     key,
                     value,
-                    placing: room.words.place(key, value, is_marked, &self.rules),
+                    placing: words.place(key, value, is_marked, &self.rules),
                 }
             })
             .collect();

@@ -48,6 +48,7 @@ impl Op for AddSource {
         caller: Caller,
         args: AddSourceArgs,
     ) -> Result<AddSourceReply, Refusal> {
+        cx.check_reaches_files()?;
         let caller = caller.acting_as(args.agent.as_deref())?;
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let added = settings(args, caller.dir.as_deref())?;

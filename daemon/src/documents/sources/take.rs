@@ -1,13 +1,17 @@
 //! From the content of a file to a document: its text, its chunks, and what is said about it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::read::{Content, Unread};
 use super::stamp::Stamp;
-use crate::documents::ingest::{self, Chunk, FrontMatter, Limits, Refused, Sizes, Warning};
+use crate::documents::ingest::{
+    self, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning,
+};
 use crate::log::Hash;
+use crate::redaction::{Found, Redactor};
 
 /// The longest that names and tags of a document may be, in bytes.
 const NAME_BYTES_MAX: usize = 256;
@@ -73,14 +77,22 @@ pub fn take(
     given: &Given,
     sizes: &Sizes,
     limits: &Limits,
+    redactor: &Redactor,
 ) -> Result<Taken, Unread> {
     let Content { bytes, stamp, hash } = content;
     let file_name = path.rsplit('/').next().unwrap_or(path);
+    let mut found = Found::default();
+    let bytes = without_secrets(bytes, redactor, &mut found);
     let mut extracted = ingest::extract(&bytes, file_name, limits).map_err(|why| match why {
         Refused::Binary { what } if !ingest::is_promised(file_name) => Unread::Skipped(what),
         other => Unread::Failed(other.to_string()),
     })?;
     drop(bytes);
+    redact(&mut extracted, redactor, &mut found);
+    let told = found
+        .sentence()
+        .map(|reason| Warning { line: None, reason });
+    extracted.warnings.extend(told);
     let chunks = ingest::chunks(&extracted, sizes);
     let front = std::mem::take(&mut extracted.front_matter);
     let mut said = Said::new(front, given, folder_of(base, path), &extracted.file_type);
@@ -102,6 +114,55 @@ pub fn take(
         chunks,
         warnings: said.warnings,
     })
+}
+
+/// The bytes of a file without secrets, where they are text: all that is made of them has none, then.
+fn without_secrets(bytes: Vec<u8>, redactor: &Redactor, found: &mut Found) -> Vec<u8> {
+    let redacted = match std::str::from_utf8(&bytes).map(|text| redactor.text(text, found)) {
+        Ok(Cow::Owned(redacted)) => Some(redacted.into_bytes()),
+        Ok(Cow::Borrowed(_)) | Err(_) => None,
+    };
+    redacted.unwrap_or(bytes)
+}
+
+/// Takes out what only shows once a file is read: in archives, other encodings, entities.
+fn redact(extracted: &mut Extracted, redactor: &Redactor, found: &mut Found) {
+    let mut short = |text: &mut String| {
+        if let Cow::Owned(redacted) = redactor.text(text, found) {
+            *text = redacted;
+        }
+    };
+    short(&mut extracted.title);
+    let front = &mut extracted.front_matter;
+    let said = [
+        &mut front.title,
+        &mut front.category,
+        &mut front.context_id,
+        &mut front.context_name,
+    ];
+    said.into_iter().flatten().for_each(&mut short);
+    front.tags.iter_mut().for_each(&mut short);
+    let headings = extracted.sections.iter_mut();
+    headings
+        .flat_map(|section| &mut section.path)
+        .for_each(short);
+    let mut custom = Value::Object(std::mem::take(&mut front.custom));
+    redactor.value(&mut custom, found);
+    if let Value::Object(custom) = custom {
+        front.custom = custom;
+    }
+    let Some((text, places)) = redactor.text_with_places(&extracted.text, found) else {
+        return;
+    };
+    extracted.text = text;
+    let sections = extracted
+        .sections
+        .iter_mut()
+        .map(|section| &mut section.range);
+    let blocks = extracted.blocks.iter_mut().map(|block| &mut block.range);
+    for range in sections.chain(blocks) {
+        *range = places.now(range.start)..places.now(range.end);
+    }
 }
 
 /// The name of the folder that a file is in.

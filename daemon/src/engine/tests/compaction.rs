@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{START, agent};
 use crate::clock::Clock;
 use crate::engine::{
-    Command, DataFolder, Decide, Engine, Fold, Opened, Outcome, Published, Settings, Write,
+    Command, DataFolder, Decide, Engine, Fold, Opened, Outcome, Past, Published, Settings, Write,
 };
 use crate::error::{Code, Refusal};
-use crate::log::{Body, Header, INDEX, Log, NewEvent, Position, RecordKey, Stamped, codec, index};
+use crate::log::{
+    Body, FORGOTTEN, Header, INDEX, Log, NewEvent, Position, RecordKey, Stamped, codec, index,
+};
 use crate::store::{Direction, Error, Rows, RowsMut, Space};
 
 const OBJECTS: Space = Space::new("objects.1");
@@ -33,12 +35,13 @@ fn content(position: Position) -> Vec<u8> {
 
 impl Fold for Objects {
     fn spaces(&self) -> &'static [Space] {
-        &[INDEX, OBJECTS]
+        &[INDEX, OBJECTS, FORGOTTEN]
     }
 
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
+        _past: &dyn Past,
         event: &Stamped,
         record: RecordKey,
     ) -> Result<(), Error> {

@@ -8,8 +8,8 @@ use crate::checkpoints::decided::{MarkKey, empty_body, of_session_row};
 use crate::checkpoints::{self, Totals};
 use crate::engine::{Command, Decide, erasure};
 use crate::error::{Code, Refusal};
-use crate::forgetting::NoteErased;
-use crate::log::{Body, LOG, NewEvent, OBJECTS, Position, codec};
+use crate::forgetting::decided::NoteErased;
+use crate::log::{Body, LOG, NewEvent, OBJECTS, Position, ScopeOf, codec};
 use crate::rooms::Rooms;
 use crate::sessions::{self, SessionForgotten};
 
@@ -208,7 +208,7 @@ fn a_long_session_is_erased_in_batches() {
     let before = others(&bench);
     bench.one(forget("s-1")).unwrap();
     let records = bench.rows.rows(LOG).count();
-    let first = erasure::batch(&bench.rows, &Rooms, "s-1", Position(0)).unwrap();
+    let first = erasure::batch(&bench.rows, &Rooms, ScopeOf::Session("s-1"), Position(0)).unwrap();
     assert!(first.next.is_some() && first.freed_bytes > 500_000);
     bench.commit(first.changes());
     is_as_folded(&bench);
@@ -219,7 +219,7 @@ fn a_long_session_is_erased_in_batches() {
     assert_eq!(others(&bench), before);
     let left: usize = bench.rows.rows(LOG).map(|(_, value)| value.len()).sum();
     assert!(left < 60 * 9_000 + 400 * 400, "{left} bytes are left");
-    let again = erasure::batch(&bench.rows, &Rooms, "s-1", Position(0)).unwrap();
+    let again = erasure::batch(&bench.rows, &Rooms, ScopeOf::Session("s-1"), Position(0)).unwrap();
     assert!(again.changes().is_empty() && again.next.is_none());
 }
 

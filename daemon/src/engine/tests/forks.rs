@@ -94,9 +94,9 @@ proptest! {
         let (bench, _) = live(&history);
         let mut then = Memory::new();
         let mut moments = Vec::new();
-        Log::new(&bench.rows)
-            .walk(Position(1), &mut |event, record| {
-                Rooms.apply(&mut then, &event, record)?;
+        let log = Log::new(&bench.rows);
+        log.walk(Position(1), &mut |event, record| {
+                Rooms.apply(&mut then, &log, &event, record)?;
                 moments.push((event.position(), then.clone()));
                 Ok(ControlFlow::Continue(()))
             })

@@ -5,13 +5,14 @@ use proptest::prelude::*;
 use super::checkpoints::{Checkpoint, checkpoint};
 use super::documents::{Document, document};
 use super::packs::{Pack, pack};
+use super::parts::{self, Part, erase_parts, part};
 use super::projects::{Project, project};
 use super::talk::{Talk, name, talk};
 use super::{Ask, Bench};
 use crate::clock::Clock;
 use crate::engine::{Fold, erasure};
-use crate::forgetting::{Counted, ForgetSession, NoteErased};
-use crate::log::{Body, Position, codec};
+use crate::forgetting::decided::{Counted, ForgetSession, NoteErased};
+use crate::log::{Body, Position, ScopeOf, codec};
 use crate::rooms::Rooms;
 use crate::sessions::{Choice, CreateSession, SessionCreated, Wish};
 use crate::steps::{
@@ -51,6 +52,13 @@ pub(crate) enum Want {
     Note {
         session: u8,
     },
+    /// Whatever a selector means is forgotten, and perhaps erased from the records at once.
+    ForgetPart {
+        part: Part,
+        is_erased: bool,
+    },
+    /// The oldest tombstone of those is noted to be erased.
+    NotePart,
     Talk {
         session: u8,
         talk: Talk,
@@ -91,6 +99,9 @@ fn wanted() -> impl Strategy<Value = Wanted> {
         1 => (session.clone(), any::<bool>())
             .prop_map(|(session, is_erased)| Want::Forget { session, is_erased }),
         1 => session.clone().prop_map(|session| Want::Note { session }),
+        2 => (part(), any::<bool>())
+            .prop_map(|(part, is_erased)| Want::ForgetPart { part, is_erased }),
+        1 => Just(Want::NotePart),
         2 => (session, 0..3_u8, any::<bool>())
             .prop_map(|(session, scope, mapping)| Want::Register { session, scope, mapping }),
     ];
@@ -194,10 +205,15 @@ pub(crate) fn forget(session: &str) -> Ask {
 
 /// Takes what was forgotten of a session out of the records; the changes of each batch come back.
 pub(crate) fn erase(bench: &mut Bench, session: &str) -> Vec<Changes> {
+    erase_stream(bench, ScopeOf::Session(session))
+}
+
+/// The same of any stream.
+pub(crate) fn erase_stream(bench: &mut Bench, stream: ScopeOf<'_>) -> Vec<Changes> {
     let mut commits = Vec::new();
     let mut after = Some(Position(0));
     while let Some(from) = after {
-        let batch = erasure::batch(&bench.rows, &Rooms, session, from).unwrap();
+        let batch = erasure::batch(&bench.rows, &Rooms, stream, from).unwrap();
         bench.commit(batch.changes());
         commits.push(batch.changes().clone());
         after = batch.next;
@@ -246,6 +262,8 @@ impl Wanted {
             Want::Document(document) => document.ask(),
             Want::Forget { session, .. } => forget(&name(*session)),
             Want::Talk { session, talk } => talk.ask(*session, clock),
+            Want::ForgetPart { part, .. } => part.ask(clock),
+            Want::NotePart => parts::note(),
             Want::Note { session } => Ask::new(NoteErased::new(&name(*session), [9; 16])),
         };
         let ask = ask.by(&format!("agent-{}", self.agent));
@@ -269,6 +287,18 @@ pub(crate) fn live(history: &History) -> (Bench, Vec<Changes>) {
         let (outcomes, changes) = bench.group_at(now, asks);
         commits.push(changes);
         for (wanted, outcome) in group.iter().zip(outcomes) {
+            if let (
+                Want::ForgetPart {
+                    is_erased: true, ..
+                },
+                Ok(outcome),
+            ) = (&wanted.want, &outcome)
+            {
+                if !outcome.replayed {
+                    commits.extend(erase_parts(&mut bench));
+                }
+                continue;
+            }
             let is_erased = matches!(
                 wanted.want,
                 Want::Forget {

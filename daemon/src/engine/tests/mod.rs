@@ -11,6 +11,7 @@ mod forks;
 mod histories;
 mod history;
 mod packs;
+mod parts;
 mod projects;
 mod talk;
 
@@ -164,7 +165,7 @@ pub(crate) fn folded_anew(bench: &Bench) -> Memory {
     let mut rows = Memory::new();
     let log = Log::new(&bench.rows);
     log.walk(Position(1), &mut |event, record| {
-        Rooms.apply(&mut rows, &event, record)?;
+        Rooms.apply(&mut rows, &log, &event, record)?;
         Ok(ControlFlow::Continue(()))
     })
     .unwrap();

@@ -152,7 +152,7 @@ pub(crate) fn name(session: u8) -> String {
 
 /// A command that reads first what it is about: on the writer, so that it is the same however
 /// commands are grouped.
-struct Then<F>(F);
+pub(crate) struct Then<F>(pub F);
 
 impl<C: Command, F: FnMut(&Decide<'_>) -> Result<C, Refusal> + Send> Command for Then<F> {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {

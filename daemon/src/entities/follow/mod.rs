@@ -21,7 +21,7 @@ use super::recognition::{Finds, Knowing};
 use super::room::Room;
 use super::view;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Body, Log, Position, Stamped, codec};
+use crate::log::{Actor, Body, EventsForgotten, Log, Position, ScopeOf, Stamped, codec};
 use crate::operation::{Context, blocking};
 use crate::sessions;
 use crate::state::State;
@@ -186,6 +186,9 @@ fn wanted(state: &State, done: Position) -> Result<(Vec<Wanted>, Position), Refu
     log.walk(Position(done.0 + 1), &mut |event, _| {
         looked_at += 1;
         to = event.position();
+        if EventsForgotten::of(&event)?.is_some() {
+            found.extend(left_of(state, &event)?);
+        }
         if let Some(wanted) = text_of(event)? {
             bytes += wanted.text.bytes();
             found.push(wanted);
@@ -196,7 +199,30 @@ fn wanted(state: &State, done: Position) -> Result<(Vec<Wanted>, Position), Refu
             ControlFlow::Continue(())
         })
     })?;
+    found.sort_by_key(|one| one.position);
+    found.dedup_by_key(|one| one.position);
     Ok((found, to))
+}
+
+/// The texts that are left of a session of which some were forgotten: what was found in any of them since
+/// the first has been forgotten, too, and is found again.
+fn left_of(state: &State, tombstone: &Stamped) -> Result<Vec<Wanted>, crate::store::Error> {
+    let Some(session) = &tombstone.header.session else {
+        return Ok(Vec::new());
+    };
+    let log: Log<'_> = state.log();
+    let after = view::searched(state, session)?;
+    let mut found = Vec::new();
+    let stream = log.stream(
+        ScopeOf::Session(session),
+        after,
+        tombstone.position(),
+        usize::MAX,
+    )?;
+    for (position, record) in stream {
+        found.extend(text_of(log.event(record, position)?)?);
+    }
+    Ok(found)
 }
 
 fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {

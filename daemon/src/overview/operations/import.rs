@@ -150,13 +150,14 @@ impl Importing {
     }
 }
 
-fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> {
+pub(super) fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> {
     let room = checkpoints::Room::of(cx)?;
+    let limits = room.limits.get();
     let workshop = Workshop {
         blobs: &cx.blobs,
         clock: cx.engine.clock(),
         tokens: &room.tokens,
-        limits: &room.limits,
+        limits: &limits,
     };
     workshop.ready(imported)
 }

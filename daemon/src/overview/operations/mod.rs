@@ -2,9 +2,11 @@
 
 mod diff;
 mod export;
+mod export_log;
 mod fork;
 mod get;
 mod import;
+mod import_log;
 mod metrics;
 
 pub(super) use get::overview;
@@ -20,5 +22,9 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<import::ImportSession>(),
 ];
 
-/// The lines that are about what is recorded at large.
-pub const MEASURES: &[Operation] = &[Operation::of::<metrics::Metrics>()];
+/// The lines that are about all that is recorded.
+pub const MEASURES: &[Operation] = &[
+    Operation::of::<metrics::Metrics>(),
+    Operation::of::<export_log::ExportLog>(),
+    Operation::of::<import_log::ImportLog>(),
+];

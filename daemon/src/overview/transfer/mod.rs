@@ -18,8 +18,9 @@ mod write;
 
 pub use bring::Workshop;
 pub use command::{ImportSession, Ready, Renamed};
+pub use lines::FORMAT as SESSION_FORMAT;
 pub use markdown::markdown;
-pub use read::{Imported, read};
-pub use schema::schema;
+pub use read::{Imported, read, read_at, shown};
+pub use schema::{generator, insert, lines as session_schemas, schema};
 pub use tell::Shelf;
 pub use write::{Export, Place};

@@ -54,7 +54,21 @@ struct Fault {
 /// `INVALID_INPUT` that names the first lines that are broken, each with what would be right, or the
 /// limit that is exceeded.
 pub fn read(content: &str) -> Result<Imported, Refusal> {
+    read_at(content, 1)
+}
+
+/// The same, of a part of a longer text that begins with this line of it.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_at(content: &str, first_line: usize) -> Result<Imported, Refusal> {
     let lines = lines_of(content)?;
+    let refused = |mut faults: Vec<Fault>, count| {
+        for fault in &mut faults {
+            fault.line += first_line.saturating_sub(1);
+        }
+        refused(faults, count)
+    };
     let header = header(lines.first().copied().unwrap_or_default())
         .map_err(|message| refused(vec![Fault { line: 1, message }], 1))?;
     let Some((last, events)) = lines.get(1..).unwrap_or_default().split_last() else {
@@ -254,7 +268,7 @@ fn unknown_kind(kind: &str) -> String {
 }
 
 /// The beginning of a text, to be shown.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
     if shown.len() < text.len() {
         shown.push('…');

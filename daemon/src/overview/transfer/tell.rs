@@ -13,7 +13,7 @@ use crate::cache::Cache;
 use crate::checkpoints::{self, CheckpointSaved, CheckpointsDeleted, KeyMarked, Taken};
 use crate::clock::format_time;
 use crate::entities::{self, EntitiesFound, EntitiesRelated, EntityData, EntityResolved};
-use crate::log::{LOG, Stamped, codec};
+use crate::log::{EventsErased, EventsForgotten, LOG, Stamped, codec};
 use crate::messages::{Executed, MessageRecorded, Said, ToolRecorded};
 use crate::packs::{ContextPruned, ContextUnpruned, Item, PackMade};
 use crate::sessions::{
@@ -57,6 +57,8 @@ const LOCAL: &[&str] = &[
     PackMade::KIND,
     SessionForgotten::KIND,
     SessionErased::KIND,
+    EventsForgotten::KIND,
+    EventsErased::KIND,
 ];
 
 impl Shelf<'_> {

@@ -11,6 +11,7 @@
 
 pub mod working;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::event::{Item, PackFact, PackMade, RestsOn};
 use crate::log::{Hash, Position, RecordKey, Stamped, codec};
 use crate::quotes::{self, Owner};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
 pub const SPACE: Space = Space::new("packs.1");
@@ -204,23 +205,59 @@ pub fn uses(
 /// # Errors
 /// [`Error`] when the rows cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    forget_own(rows, session)?;
+    remove_all(rows, SPACE, &key(b'u', session, &[]))
+}
+
+/// Removes what a session's own packs and prunings say; packs of others that rest on something of it
+/// stay.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget_own(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for (key, value) in all(rows, &key(b's', session, &[]))? {
-        let listed: Listed = decode(&key, &value)?;
-        let at = key.last_chunk::<8>().copied().unwrap_or_default();
-        for one in &listed.rests_on {
-            let mut of_use = use_key(holder(one, session), &one.item);
-            of_use.extend(at);
-            rows.remove(SPACE, &of_use);
-        }
-        rows.remove(SPACE, &pack_key(&listed.pack));
-        rows.remove(SPACE, &key);
+        remove_listed(rows, session, &key, &value)?;
     }
-    for tag in [b'u', b'w'] {
-        for (key, _) in all(rows, &key(tag, session, &[]))? {
-            rows.remove(SPACE, &key);
+    remove_all(rows, SPACE, &key(b'w', session, &[]))?;
+    quotes::forget(rows, Owner::Session(session))
+}
+
+/// Removes the packs outside sessions that were made at these positions, all that a project has, or
+/// that belong to none.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget_outside(
+    rows: &mut dyn RowsMut,
+    project: Option<&str>,
+    positions: &BTreeSet<Position>,
+) -> Result<(), Error> {
+    for position in positions {
+        let listed = key(b's', "", &position.0.to_be_bytes());
+        if let Some(value) = rows.get(SPACE, &listed)? {
+            remove_listed(rows, "", &listed, &value)?;
         }
     }
-    quotes::forget(rows, session)
+    quotes::forget(rows, Owner::Project(project.unwrap_or_default()))
+}
+
+/// Removes all rows of a pack in the list of its session.
+fn remove_listed(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    key: &[u8],
+    value: &[u8],
+) -> Result<(), Error> {
+    let listed: Listed = decode(key, value)?;
+    let at = key.last_chunk::<8>().copied().unwrap_or_default();
+    for one in &listed.rests_on {
+        let mut of_use = use_key(holder(one, session), &one.item);
+        of_use.extend(at);
+        rows.remove(SPACE, &of_use);
+    }
+    rows.remove(SPACE, &pack_key(&listed.pack));
+    rows.remove(SPACE, key);
+    Ok(())
 }
 
 /// A row's key and value.

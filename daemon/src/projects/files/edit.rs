@@ -1,6 +1,7 @@
 //! Edits by hand become events of the agent `file`, and are brought together with what an agent wrote
 //! at the same time.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::engine::Write;
 use crate::error::Refusal;
 use crate::log::{Actor, Hash};
 use crate::operation::{Context, blocking};
+use crate::redaction::Found;
 use crate::state::State;
 
 /// Who edits by hand.
@@ -90,6 +92,11 @@ pub async fn record(
             refusal.message
         )));
     }
+    let content = without_secrets(cx, name, content).await?;
+    if let Some(same) = newest.filter(|row| row.is_written() && is_of(row, &content)) {
+        // But for its secrets, the log has it; the file follows.
+        return Ok(Recorded::As(same.written.version));
+    }
     let newest_version = newest.map_or(0, |row| row.written.version);
     let base = from.map_or(newest_version, |from| from.number);
     let is_beside = base != newest_version;
@@ -109,6 +116,33 @@ pub async fn record(
         bring_together(cx, name, content, base, newest, number).await?;
     }
     Ok(Recorded::As(number))
+}
+
+/// What a hand wrote, without secrets. The file gets that text too, as it gets all that the log says.
+async fn without_secrets(
+    cx: &Arc<Context>,
+    name: &Name,
+    content: String,
+) -> Result<String, Refusal> {
+    let shared = Arc::clone(cx);
+    let (content, found) = blocking(move || {
+        let mut found = Found::default();
+        let redacted = match shared.redactor.text(&content, &mut found) {
+            Cow::Owned(redacted) => Some(redacted),
+            Cow::Borrowed(_) => None,
+        };
+        Ok((redacted.unwrap_or(content), found))
+    })
+    .await?;
+    if let Some(sentence) = found.sentence() {
+        let (project, file_type) = (name.project(), name.file_type());
+        tracing::warn!("{project}/{file_type}: {sentence}; the file is written anew without");
+    }
+    Ok(content)
+}
+
+fn is_of(row: &FileRow, content: &str) -> bool {
+    row.written.hash.as_ref() == Hash::of(content.as_bytes()).0.as_slice()
 }
 
 /// Records what was written to a file after it was replaced, while version `from` was its last.

@@ -132,6 +132,28 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     }
 }
 
+/// Removes the files of a project that was forgotten; one that is known keeps them.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE` when the folder cannot be removed.
+pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
+    let Some(published) = cx.engine.published() else {
+        return Ok(());
+    };
+    // Nothing else may be made a path of.
+    let is_name = Name::new(project, "a").is_ok();
+    if !is_name || view::project(&published.snapshot, project)?.is_some() {
+        return Ok(());
+    }
+    let folder = Room::of(cx)?.desk.root().join(project);
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::file("removing", &folder)(error).into())
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Every context file that the log knows.
 async fn all(cx: &Arc<Context>) -> Result<(Position, BTreeSet<Name>), Refusal> {
     let state = State::live(cx, None).await?;

@@ -9,7 +9,7 @@ use super::error::{Error, contained};
 use super::fresh::{Fresh, Prepared};
 use super::part::{Gone, Held, Part, Removals, Tally, View};
 use super::search::{self, Filter, Found, Query, Sums, Terms};
-use super::shelf::{Segment, Shelf};
+use super::shelf::{Deletions, Segment, Shelf};
 use super::unit::{Change, Class, Kind, Unit};
 
 /// An index of texts in a folder. All of it may be used from many threads at once: searches never
@@ -172,9 +172,21 @@ impl TextIndex {
     /// All of [`Error`]; what could not be written stays in memory, and the next settling tries
     /// again.
     pub fn settle(&self) -> Result<(), Error> {
+        self.settle_with(Deletions::Many)
+    }
+
+    /// The same, and leaves no word in any file of what was removed until now.
+    ///
+    /// # Errors
+    /// As [`Self::settle`].
+    pub fn purge(&self) -> Result<(), Error> {
+        self.settle_with(Deletions::Any)
+    }
+
+    fn settle_with(&self, deletions: Deletions) -> Result<(), Error> {
         let _alone = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
         contained(|| {
-            let Some(work) = self.write().freeze() else {
+            let Some(work) = self.write().freeze(deletions) else {
                 return Ok(());
             };
             let fresh: Vec<(&Fresh, &Gone)> = work
@@ -184,7 +196,7 @@ impl TextIndex {
                 .collect();
             let committed = self.shelf.commit(&fresh, &work.doomed, work.position)?;
             // What is committed counts, whether or not it can be tidied.
-            let tidied = self.shelf.tidy(committed);
+            let tidied = self.shelf.tidy(committed, deletions);
             let opened = {
                 let state = self.read();
                 self.shelf.segments(|segment| {
@@ -358,7 +370,7 @@ impl State {
     }
 
     /// Sets what is to be settled apart; nothing when all is on disk.
-    fn freeze(&mut self) -> Option<Work> {
+    fn freeze(&mut self, deletions: Deletions) -> Option<Work> {
         if self.fresh.part.units() > 0 {
             let Held { part, gone, tally } = std::mem::replace(&mut self.fresh, Held::empty());
             self.frozen.push(Held {
@@ -373,7 +385,13 @@ impl State {
             let gone = held.gone.beyond(held.part.deleted());
             doomed.extend(gone.map(|at| held.part.key(at)));
         }
-        if self.frozen.is_empty() && doomed.is_empty() && self.position == self.settled {
+        let is_rotten = deletions == Deletions::Any
+            && self
+                .segments
+                .iter()
+                .any(|held| held.part.deleted().count() > 0);
+        let is_settled = self.position == self.settled;
+        if self.frozen.is_empty() && doomed.is_empty() && is_settled && !is_rotten {
             return None;
         }
         let frozen = self.frozen.iter();

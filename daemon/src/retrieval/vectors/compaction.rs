@@ -66,6 +66,25 @@ impl VectorStore {
         if worth { self.begin() } else { Ok(()) }
     }
 
+    /// Writes every segment anew that holds a row that is gone, so that no file has it any more. Takes as
+    /// long as those segments are.
+    ///
+    /// # Errors
+    /// Rows are not what was written, or the system refuses.
+    pub fn purge(&mut self) -> Result<(), VectorError> {
+        let has_gone = |segment: &Segment| segment.live < segment.keys.len();
+        if self.segments.last().is_some_and(has_gone) {
+            self.begin()?;
+        }
+        for number in 0..self.segments.len().saturating_sub(1) {
+            if self.segments.get(number).is_some_and(has_gone) {
+                let rewritten = self.rewrite(number..number + 1)?;
+                self.adopt(rewritten)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The first step: writes some settled segments anew, on the disk when it returns.
     ///
     /// # Errors

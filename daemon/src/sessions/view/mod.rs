@@ -69,6 +69,8 @@ pub struct Meaning {
     pub is_step: bool,
     /// It only tells what was read: the session is as it was.
     pub is_no_change: bool,
+    /// It is folded once more, after others: whose last event it is has been noted.
+    pub is_again: bool,
 }
 
 struct CallerRow {
@@ -258,7 +260,7 @@ pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, means: Meaning) -> Result<
     rows.put(SPACE, &session_key, &row.encode());
     details::note_agent(rows, session, header)?;
     // Whoever imports a session does not work in it, and what the daemon finds is nobody's last call.
-    if header.origin.is_none() && !header.actor.is_daemon() {
+    if header.origin.is_none() && !header.actor.is_daemon() && !means.is_again {
         let caller = CallerRow {
             session: session.clone(),
             at: header.time,
@@ -309,7 +311,7 @@ fn count(
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let session_key = key(b's', session.as_bytes());
     let Some(row) = read::<SessionRow>(rows, &session_key)? else {
         return Ok(());
@@ -378,6 +380,23 @@ pub fn project_counts(rows: &dyn Rows, project: &str) -> Result<Counts, Error> {
 /// [`Error`] when the rows cannot be read.
 pub fn ids(rows: &dyn Rows, limit: usize) -> Result<Vec<String>, Error> {
     named(rows, b's', limit)
+}
+
+/// The first id of a session behind another one.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn id_after(rows: &dyn Rows, after: &str) -> Result<Option<String>, Error> {
+    let mut low = key(b's', after.as_bytes());
+    low.push(0);
+    let high = after_prefix(b"s");
+    let mut found = None;
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, _| {
+        let name = key.get(1..).unwrap_or_default();
+        found = Some(String::from_utf8_lossy(name).into_owned());
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
 }
 
 /// Whatever rows of one kind are named after, in order, at most `limit`.

@@ -108,6 +108,7 @@ impl File {
             &given,
             &settings.sizes,
             &settings.reading,
+            &cx.redactor,
         ) {
             Ok(taken) => taken,
             Err(unread) => return Ok(self.untaken(unread, looked.document, looked.failure)),

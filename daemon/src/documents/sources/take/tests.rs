@@ -19,6 +19,7 @@ fn take_of(path: &str, bytes: &[u8], given: &Given) -> Result<Taken, Unread> {
         given,
         &Sizes::default(),
         &Limits::default(),
+        &Redactor::default(),
     )
 }
 
@@ -32,6 +33,55 @@ fn given() -> Given {
         context_name: Some("The shop".to_owned()),
         category: Some("guide".to_owned()),
         tags: vec!["Shop".to_owned(), "team".to_owned()],
+    }
+}
+
+/// No secret of a file is in what is recorded of it, whatever the file is written in; what is around it
+/// is cut as ever.
+#[test]
+fn secrets_stay_outside() {
+    let token = ["ghp_", "x9Qm2Lk8Vb4Zt7Wd1Rf6Yh3Jn5Pc0Sg8Ta2E"].concat();
+    let text = format!(
+        "---\ntitle: Use {token}\ntags: [\"{token}\"]\napi: {{password: swordfish}}\n---\n\
+         # Pay with {token}\n\nOne {token}, two.\n\n## More\n\nThe end.\n"
+    );
+    let given = Given::default();
+    let utf16: Vec<u8> = std::iter::once(0xfeff)
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let entity = format!("<h1>Pay</h1><p>One &#103;{}, two.</p>", &token[1..]);
+    for (name, bytes) in [
+        ("a.md", text.as_bytes()),
+        ("a.md", utf16.as_slice()),
+        ("a.html", entity.as_bytes()),
+    ] {
+        let taken = take_of(name, bytes, &given).unwrap();
+        let said = format!("{taken:?}");
+        assert!(!said.contains(&token), "{said}");
+        assert!(said.contains("One [redacted:github-personal-token], two."));
+        // Behind one that tells of the encoding.
+        let warning = taken.warnings.last().unwrap();
+        assert!(
+            warning.reason.contains("github-personal-token"),
+            "{warning}"
+        );
+        for chunk in &taken.chunks {
+            assert!(taken.text.get(chunk.range.clone()).is_some(), "{said}");
+        }
+        if name == "a.md" {
+            assert_eq!(taken.title, "Use [redacted:github-personal-token]");
+            assert_eq!(
+                taken.custom_metadata["api"]["password"],
+                "[redacted:password]"
+            );
+            let last = taken.chunks.last().unwrap();
+            assert!(
+                taken.text[last.range.clone()].contains("The end."),
+                "{said}"
+            );
+            assert_eq!(last.path[0], "Pay with [redacted:github-personal-token]");
+        }
     }
 }
 

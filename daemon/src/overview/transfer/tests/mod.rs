@@ -5,6 +5,7 @@
 mod page;
 mod refusals;
 mod story;
+mod whole;
 
 use std::ops::ControlFlow;
 

@@ -215,7 +215,7 @@ impl Teller {
                 text,
             } => {
                 // Each story has steps of its own, so that attempts are those of one.
-                let offset = 10 * (u32::from(self.name) - u32::from('a'));
+                let offset = 10 * u32::from(self.name).saturating_sub(u32::from('a'));
                 let step = match step {
                     1_000_000 => step - offset,
                     step => step + offset,

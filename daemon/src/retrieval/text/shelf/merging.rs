@@ -16,10 +16,19 @@ pub struct Size {
     pub deleted: u64,
 }
 
+/// When deletions alone are a reason to rewrite a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletions {
+    /// When there are many.
+    Many,
+    /// When there are any: what was forgotten is to be in no file.
+    Any,
+}
+
 /// The numbers of the segments to merge next; none when all is well. Each segment that stays has
 /// at least as many units as all smaller ones together, so there are at most as many segments as
 /// the index doubled.
-pub fn next(sizes: &[Size]) -> Vec<usize> {
+pub fn next(sizes: &[Size], deletions: Deletions) -> Vec<usize> {
     let mut order: Vec<(u64, usize)> = Vec::new();
     order.extend(sizes.iter().enumerate().map(|(at, size)| (size.living, at)));
     order.sort_unstable();
@@ -31,7 +40,10 @@ pub fn next(sizes: &[Size]) -> Vec<usize> {
         together += living;
     }
     if merged == 0 {
-        let rotten = |size: &Size| size.deleted * DELETED_SHARE > size.living + size.deleted;
+        let rotten = |size: &Size| match deletions {
+            Deletions::Many => size.deleted * DELETED_SHARE > size.living + size.deleted,
+            Deletions::Any => size.deleted > 0,
+        };
         return sizes.iter().position(rotten).into_iter().collect();
     }
     order.into_iter().take(merged).map(|(_, at)| at).collect()
@@ -52,7 +64,7 @@ mod tests {
                 deleted: 0,
             });
             loop {
-                let merged = next(&sizes);
+                let merged = next(&sizes, Deletions::Many);
                 if merged.is_empty() {
                     break;
                 }
@@ -74,7 +86,12 @@ mod tests {
     #[test]
     fn a_segment_with_many_deletions_is_rewritten_alone() {
         let size = |living, deleted| Size { living, deleted };
-        assert_eq!(next(&[size(30_000, 0), size(10_000, 4000)]), [1]);
-        assert!(next(&[size(30_000, 9000), size(10_000, 3000)]).is_empty());
+        assert_eq!(
+            next(&[size(30_000, 0), size(10_000, 4000)], Deletions::Many),
+            [1]
+        );
+        assert!(next(&[size(30_000, 9000), size(10_000, 3000)], Deletions::Many).is_empty());
+        let few = [size(30_000, 0), size(10_000, 1)];
+        assert_eq!(next(&few, Deletions::Any), [1]);
     }
 }

@@ -14,6 +14,7 @@ use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 use self::doomed::Doomed;
+pub use self::merging::Deletions;
 use self::merging::Size;
 use self::schema::Fields;
 pub use self::segment::Segment;
@@ -67,7 +68,7 @@ impl Shelf {
         };
         if is_new {
             let empty = shelf.commit(&[], &[], 0)?;
-            shelf.tidy(empty)?;
+            shelf.tidy(empty, Deletions::Many)?;
         }
         shelf.position()?;
         if shelf.index.schema() != schema {
@@ -145,9 +146,9 @@ impl Shelf {
     }
 
     /// After a commit: merges what should be one segment, and deletes files that nothing needs.
-    pub fn tidy(&self, committed: Committed) -> Result<(), Error> {
+    pub fn tidy(&self, committed: Committed, deletions: Deletions) -> Result<(), Error> {
         let Committed { mut writer } = committed;
-        self.merge(&mut writer)?;
+        self.merge(&mut writer, deletions)?;
         writer.garbage_collect_files().wait()?;
         writer.wait_merging_threads()?;
         Ok(())
@@ -167,7 +168,11 @@ impl Shelf {
         Ok(bytes)
     }
 
-    fn merge(&self, writer: &mut IndexWriter<TantivyDocument>) -> Result<(), Error> {
+    fn merge(
+        &self,
+        writer: &mut IndexWriter<TantivyDocument>,
+        deletions: Deletions,
+    ) -> Result<(), Error> {
         loop {
             let segments = self.index.searchable_segment_metas()?;
             let sizes: Vec<Size> = segments
@@ -177,7 +182,7 @@ impl Shelf {
                     deleted: u64::from(segment.num_deleted_docs()),
                 })
                 .collect();
-            let next = merging::next(&sizes);
+            let next = merging::next(&sizes, deletions);
             let ids: Vec<SegmentId> = next
                 .into_iter()
                 .filter_map(|at| segments.get(at).map(|segment| segment.id()))

@@ -2,6 +2,9 @@
 //! log is proved as before, and a kill at any moment leaves it there or gone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod outside;
+mod parts;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,19 +1,16 @@
-//! The line of the operation table that forgets.
+//! `forget_session`.
 
 use std::sync::Arc;
 
 use lore::protocol::sessions::{ForgetSessionArgs, ForgetSessionReply};
 
-use super::command::{Counted, ForgetSession as Forget, check};
-use super::finish::finish;
 use crate::engine::Outcome;
 use crate::error::Refusal;
+use crate::forgetting::command::{Counted, ForgetSession as Forget, check};
+use crate::forgetting::finish::finish;
 use crate::log::codec;
-use crate::operation::{Access, Caller, Context, Op, Operation, blocking};
+use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::sessions::{SessionForgotten, session_of};
-
-/// The lines.
-pub const OPERATIONS: &[Operation] = &[Operation::of::<ForgetSession>()];
 
 /// `forget_session`.
 pub struct ForgetSession;

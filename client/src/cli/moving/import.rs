@@ -1,0 +1,177 @@
+//! `lore import`: lines of an exported log, or what another program keeps, which `lored convert` makes
+//! such lines of.
+
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use lore::connection::Error;
+use lore::protocol::log::{ImportLogArgs, ImportLogReply};
+use lore::start;
+
+use super::parts::{Part, Parts};
+use crate::cli::output::{self, Output, shown};
+use crate::cli::{Caller, End, Failure, exchange};
+
+/// Record what was exported, here or elsewhere, or what another program keeps
+#[derive(Debug, clap::Args)]
+pub struct Import {
+    /// The file, or - for standard input
+    file: PathBuf,
+    /// What it is of, if not of `lore export`
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    from: Option<From>,
+    /// Only check it, and tell what would be recorded
+    #[arg(long)]
+    dry_run: bool,
+    /// Of Markdown files: the directory of the project that they are of; the files' own, if absent
+    #[arg(long, value_name = "DIR", requires = "from")]
+    project: Option<PathBuf>,
+}
+
+/// What can be imported besides our own lines.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum From {
+    /// The JSON lines of the reference MCP memory server
+    Memory,
+    /// The SQLite database of LangGraph's checkpoints
+    Langgraph,
+    /// A folder of Markdown files
+    Markdown,
+}
+
+impl From {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Langgraph => "langgraph",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+impl Import {
+    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        let mut child = None;
+        let from: Box<dyn Read> = match self.from {
+            Some(from) => {
+                let mut converting = self.convert(from)?;
+                let lines = converting.stdout.take();
+                child = Some(converting);
+                Box::new(lines.ok_or_else(|| io::Error::other("no pipe to lored"))?)
+            }
+            None if self.file.as_os_str() == "-" => Box::new(io::stdin()),
+            None => Box::new(File::open(&self.file).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", self.file.display()))
+            })?),
+        };
+        let mut parts = Parts::new(BufReader::with_capacity(1 << 16, from));
+        let mut sum = ImportLogReply::default();
+        let shows = io::stderr().is_terminal();
+        let imported = self.send_all(caller, &mut parts, &mut sum, shows);
+        if shows {
+            eprintln!();
+        }
+        let converted = child.map_or(Ok(true), ended)?;
+        self.tell(caller, &sum, imported.is_ok() && converted)?;
+        imported?;
+        if !converted {
+            // It has said why.
+            return Ok(End::Nothing);
+        }
+        if !parts.is_whole {
+            return Err(Failure::Io(io::Error::other(
+                "the last line is missing: the file was cut short; what was whole in it is imported",
+            )));
+        }
+        Ok(End::Good)
+    }
+
+    fn convert(&self, from: From) -> Result<Child, Failure> {
+        let program = start::find_daemon().map_err(|error| Failure::Call(Error::Start(error)))?;
+        let mut command = Command::new(program);
+        command.arg("convert").arg(from.name()).arg(&self.file);
+        if let Some(project) = &self.project {
+            command.arg("--project").arg(project);
+        }
+        Ok(command
+            .stdin(Stdio::inherit())
+            .stdout(Stdio::piped())
+            .spawn()?)
+    }
+
+    fn send_all(
+        &self,
+        caller: &mut Caller,
+        parts: &mut Parts<BufReader<Box<dyn Read>>>,
+        sum: &mut ImportLogReply,
+        shows: bool,
+    ) -> Result<(), Failure> {
+        while let Some(Part { line, text }) = parts.next()? {
+            let args = ImportLogArgs {
+                content: text,
+                line: Some(line),
+                dry_run: self.dry_run.then_some(true),
+                agent: None,
+            };
+            let json = caller.call("import_log", exchange::json(&args)?)?;
+            add(sum, exchange::read(&json)?);
+            if shows {
+                eprint!("\r{} sessions, {} events", sum.sessions, sum.events);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, caller: &Caller, sum: &ImportLogReply, is_done: bool) -> Result<(), Failure> {
+        match caller.output {
+            Output::Json if is_done => output::write_json(&exchange::json(sum)?)?,
+            Output::Human if is_done => output::write(told(sum).as_bytes())?,
+            Output::Human | Output::Json => eprint!("before that, {}", told(sum)),
+        }
+        for warning in &sum.warnings {
+            eprintln!("lore: {}", shown(warning, 0));
+        }
+        for source in &sum.sources {
+            let source = shown(source, 0);
+            eprintln!("lore: not imported: documents of {source}; `lore docs add` takes them in");
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the conversion; whether it was good.
+fn ended(mut child: Child) -> Result<bool, Failure> {
+    Ok(child.wait()?.success())
+}
+
+fn add(sum: &mut ImportLogReply, reply: ImportLogReply) {
+    sum.sessions += reply.sessions;
+    sum.events += reply.events;
+    sum.projects += reply.projects;
+    sum.versions += reply.versions;
+    sum.there += reply.there;
+    sum.sources.extend(reply.sources);
+    sum.warnings.extend(reply.warnings);
+    sum.dry_run = reply.dry_run;
+    sum.position = reply.position;
+    sum.durable = reply.durable;
+}
+
+fn told(sum: &ImportLogReply) -> String {
+    let (sessions, events, projects, versions) =
+        (sum.sessions, sum.events, sum.projects, sum.versions);
+    let what = match sum.dry_run {
+        true => "would be imported",
+        false => "were imported",
+    };
+    let there = match sum.there {
+        0 => String::new(),
+        there => format!("; {there} sessions, projects and versions were there already"),
+    };
+    format!(
+        "{sessions} sessions with {events} events, {projects} projects and {versions} versions of context \
+         files {what}{there}\n"
+    )
+}

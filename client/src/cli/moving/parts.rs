@@ -1,0 +1,162 @@
+//! A long file of lines, in parts that one call takes: whole sessions, and lines outside of them.
+
+use std::io::{self, BufRead};
+
+use serde::Deserialize;
+
+/// The most of a part, in bytes; the daemon refuses more.
+pub const BYTES_MAX: usize = 32 << 20;
+/// Lines outside sessions are sent once they have so many bytes.
+const OUTSIDE_BYTES: usize = 16 << 20;
+
+/// Some lines that belong together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the first one.
+    pub line: u64,
+    /// The lines.
+    pub text: String,
+}
+
+/// Reads parts, one after the other.
+pub struct Parts<R> {
+    from: R,
+    /// Lines read so far.
+    lines: u64,
+    /// A line that begins the next part.
+    held: Option<String>,
+    /// The last line that a whole file ends with was seen.
+    pub is_whole: bool,
+}
+
+/// What a line shows at first sight; anything that is no such line is for the daemon to refuse.
+#[derive(Default, Deserialize)]
+struct Sight {
+    #[serde(default)]
+    format: Option<String>,
+    #[serde(default)]
+    end: Option<serde::de::IgnoredAny>,
+}
+
+impl<R: BufRead> Parts<R> {
+    /// Of a file.
+    pub fn new(from: R) -> Self {
+        Self {
+            from,
+            lines: 0,
+            held: None,
+            is_whole: false,
+        }
+    }
+
+    /// The next part; none at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not UTF-8, or a part is too long for one call.
+    pub fn next(&mut self) -> io::Result<Option<Part>> {
+        let Some(first) = self.line()? else {
+            return Ok(None);
+        };
+        let mut part = Part {
+            line: self.lines,
+            text: first,
+        };
+        if is_session(&part.text) {
+            while let Some(line) = self.line()? {
+                part.text.push_str(&line);
+                check(&part)?;
+                if is_end(&line) {
+                    // A session alone is whole, too.
+                    self.is_whole = true;
+                    return Ok(Some(part));
+                }
+            }
+            return Ok(Some(part));
+        }
+        self.is_whole = is_end(&part.text);
+        while part.text.len() < OUTSIDE_BYTES {
+            let Some(line) = self.line()? else { break };
+            if is_session(&line) {
+                self.lines -= 1;
+                self.held = Some(line);
+                break;
+            }
+            self.is_whole = is_end(&line);
+            part.text.push_str(&line);
+            check(&part)?;
+        }
+        Ok(Some(part))
+    }
+
+    fn line(&mut self) -> io::Result<Option<String>> {
+        let line = match self.held.take() {
+            Some(line) => line,
+            None => {
+                let mut bytes = Vec::new();
+                let mut limited = io::Read::take(&mut self.from, BYTES_MAX as u64 + 1);
+                if limited.read_until(b'\n', &mut bytes)? == 0 {
+                    return Ok(None);
+                }
+                let number = self.lines + 1;
+                String::from_utf8(bytes)
+                    .map_err(|_| io::Error::other(format!("line {number} is not UTF-8")))?
+            }
+        };
+        self.lines += 1;
+        Ok(Some(line))
+    }
+}
+
+fn check(part: &Part) -> io::Result<()> {
+    if part.text.len() <= BYTES_MAX {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "what begins at line {} has more than {BYTES_MAX} bytes, the most that is imported at once",
+        part.line
+    )))
+}
+
+fn sight(line: &str) -> Sight {
+    serde_json::from_str(line).unwrap_or_default()
+}
+
+fn is_session(line: &str) -> bool {
+    line.contains("\"lore-session\"") && sight(line).format.as_deref() == Some("lore-session")
+}
+
+fn is_end(line: &str) -> bool {
+    line.contains("\"end\"") && sight(line).end.is_some()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Lines come in parts, each with its number: what stands outside, and every session for itself.
+    #[test]
+    fn lines_come_in_parts() {
+        let outside = "{\"format\":\"lore-export\",\"version\":1}\n{\"kind\":\"Source\"}\n";
+        let session =
+            "{\"version\":1,\"format\":\"lore-session\"}\n{\"n\":1,\"end\\\"\":1}\n{\"end\":{}}\n";
+        let last = "{\"end\":{\"lines\":8}}";
+        let text = [outside, session, session, last].concat();
+        let mut parts = Parts::new(text.as_bytes());
+        let mut found = Vec::new();
+        while let Some(part) = parts.next().unwrap() {
+            found.push((part.line, part.text));
+        }
+        let wanted = [(1, outside), (3, session), (6, session), (9, last)];
+        let wanted: Vec<_> = wanted
+            .iter()
+            .map(|(line, text)| (*line, (*text).to_owned()))
+            .collect();
+        assert_eq!(found, wanted);
+        assert!(parts.is_whole);
+        let mut cut = Parts::new(text.as_bytes().get(..outside.len()).unwrap());
+        while cut.next().unwrap().is_some() {}
+        assert!(!cut.is_whole, "the last line is missing");
+        assert!(Parts::new(&b"\xff\n"[..]).next().is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! From a daemon that a client started to one that a manager runs: the first is asked to stop.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lore::connection::{Connection, Error};
+use lore::manager::{self, Holder};
+use lore::places::Places;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::super::{Failure, Globals};
+use super::refused;
+
+/// How long a daemon may take to stop: what its unit gives it, too.
+const STOP_MAX: Duration = Duration::from_secs(60);
+const STOP_PAUSE: Duration = Duration::from_millis(10);
+
+/// The process of a daemon that serves and that no service manager runs; `None` when there is none.
+///
+/// # Errors
+/// When a process holds the lock that does not answer, or another one answers: which of them is to be
+/// stopped is for a person to say.
+pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failure> {
+    let lock = places.daemon_lock();
+    let holder = manager::holder(&lock).map_err(Error::Place)?;
+    let Some(Holder { pid, manager }) = holder else {
+        return Ok(None);
+    };
+    if manager.is_service_manager() {
+        return Ok(None);
+    }
+    let held = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
+    let stop_it = format!(
+        "stop the lored that holds {}, then repeat this",
+        lock.display()
+    );
+    match Connection::connect(&places.socket, &globals.hello()) {
+        Ok(connection) if Some(connection.welcome().pid) == pid => Ok(pid),
+        Ok(connection) => Err(refused(format!(
+            "{held} holds the lock, but process {} answers at {}: {stop_it}",
+            connection.welcome().pid,
+            places.socket.display()
+        ))),
+        Err(error) => Err(refused(format!(
+            "{held} holds the lock and does not answer ({error}): {stop_it}"
+        ))),
+    }
+}
+
+/// Asks a daemon to stop, and waits until it has let go of its lock.
+///
+/// # Errors
+/// When it cannot be asked, or goes on.
+pub fn stop(pid: u32, places: &Places) -> Result<(), Failure> {
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let process = process.ok_or_else(|| refused(format!("{pid} is no process")))?;
+    kill_process(process, Signal::TERM)
+        .map_err(|error| refused(format!("process {pid} cannot be asked to stop: {error}")))?;
+    let begun = Instant::now();
+    while manager::holder(&places.daemon_lock())
+        .map_err(Error::Place)?
+        .is_some()
+    {
+        if begun.elapsed() > STOP_MAX {
+            return Err(refused(format!(
+                "process {pid} was asked to stop and still serves after {} s; see {}",
+                STOP_MAX.as_secs(),
+                places.log().display()
+            )));
+        }
+        thread::sleep(STOP_PAUSE);
+    }
+    Ok(())
+}

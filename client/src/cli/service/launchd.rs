@@ -1,0 +1,87 @@
+//! A job of launchd: where it goes, and what launchctl is told. Nobody has tried it on a Mac yet.
+
+use std::path::{Path, PathBuf};
+
+use lore::manager::{self, LAUNCHD_LABEL};
+use lore::places::{self, Places, our_uid};
+
+use super::super::{Failure, Globals};
+use super::steps::{self, Step};
+use super::{handover, refused, units};
+
+/// The user's own daemon.
+///
+/// # Errors
+/// When a path cannot stand in the job, or a process holds the daemon's lock and does not answer.
+pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<Step>, Failure> {
+    let path = job_path()?;
+    let text = units::job(places, daemon, places::variable)?;
+    let running = handover::running(places, globals)?;
+    Ok(steps_of(path, text, running))
+}
+
+fn steps_of(path: PathBuf, text: String, running: Option<u32>) -> Vec<Step> {
+    let (domain, job) = domain();
+    let file = path.display().to_string();
+    let mut steps = vec![Step::Write { path, text }];
+    // The job of before, if there is one.
+    steps.push(Step::attempt(&["launchctl", "bootout", &job]));
+    steps.extend(running.map(|process| Step::Stop { process }));
+    steps.push(Step::run(&["launchctl", "enable", &job]));
+    steps.push(Step::run(&["launchctl", "bootstrap", &domain, &file]));
+    steps
+}
+
+/// Takes it out; nothing when it is not there.
+///
+/// # Errors
+/// When there is no home, or the job cannot be read.
+pub fn uninstall() -> Result<Vec<Step>, Failure> {
+    let path = job_path()?;
+    let is_ours = steps::existing(&path)?.is_some_and(|text| steps::is_ours(&text));
+    if !is_ours {
+        return Ok(Vec::new());
+    }
+    let (_, job) = domain();
+    Ok(vec![
+        Step::attempt(&["launchctl", "bootout", &job]),
+        Step::Remove { path },
+    ])
+}
+
+/// Where the job lies.
+pub fn job_path() -> Result<PathBuf, Failure> {
+    let home = places::variable("HOME").filter(|home| !home.is_empty());
+    let home = home.ok_or_else(|| refused("there is no home: set HOME"))?;
+    Ok(manager::launchd_job(Path::new(&home)))
+}
+
+/// The user's domain of jobs, and this job in it.
+fn domain() -> (String, String) {
+    let domain = format!("gui/{}", our_uid());
+    let job = format!("{domain}/{LAUNCHD_LABEL}");
+    (domain, job)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_job_ends_before_the_new_one_begins() {
+        let steps = steps_of("/a.plist".into(), "t".to_owned(), Some(7));
+        let programs: Vec<_> = steps
+            .iter()
+            .map(|step| match step {
+                Step::Write { .. } => "write",
+                Step::Remove { .. } => "remove",
+                Step::Stop { .. } => "stop",
+                Step::Run { command, .. } => command.get(1).map_or("", String::as_str),
+            })
+            .collect();
+        assert_eq!(
+            programs,
+            ["write", "bootout", "stop", "enable", "bootstrap"]
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! `lore service …`: the daemon under systemd or launchd.
+
+mod handover;
+mod launchd;
+mod status;
+mod steps;
+mod systemd;
+mod units;
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueHint};
+use lore::connection::Error;
+use lore::manager::Manager;
+use lore::places::{self, Places, SYSTEM_SOCKET};
+use lore::start;
+
+use self::steps::Step;
+use super::{End, Failure, Globals};
+
+/// Have systemd or launchd start the daemon, and see who does
+#[derive(Debug, Subcommand)]
+pub enum Service {
+    /// Put the units in place and enable them; repeat it after an upgrade
+    ///
+    /// A daemon that a client started is asked to stop first; what calls it meanwhile waits.
+    Install(Aim),
+    /// Stop the daemon, disable the units and take away what install put there
+    Uninstall(Aim),
+    /// Who starts the daemon, and whether it serves
+    Status {
+        /// The system-wide daemon instead of your own
+        #[arg(long)]
+        system: bool,
+    },
+}
+
+/// What is installed, and how.
+#[derive(Debug, clap::Args)]
+pub struct Aim {
+    /// The system-wide daemon, one for all users, instead of your own; for root
+    #[arg(long)]
+    system: bool,
+    /// Put the files below this folder, an image of another system, and start nothing
+    #[arg(long, value_name = "FOLDER", requires = "system", value_hint = ValueHint::DirPath)]
+    root: Option<PathBuf>,
+    /// Print every file with its content and every command, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Whose daemon it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Scope {
+    /// The user's own.
+    User,
+    /// One for all users; perhaps in the image of another system.
+    System { root: Option<PathBuf> },
+}
+
+impl Service {
+    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
+        match self {
+            Self::Install(aim) => aim.install(globals),
+            Self::Uninstall(aim) => aim.uninstall(globals),
+            Self::Status { system } => status::run(globals, system),
+        }
+    }
+}
+
+impl Aim {
+    fn scope(&self) -> Result<Scope, Failure> {
+        if !self.system {
+            return Ok(Scope::User);
+        }
+        if manager_here() == Manager::Launchd {
+            return Err(refused("there is no system-wide daemon on macOS"));
+        }
+        if places::our_uid() != 0 && !self.dry_run && self.root.is_none() {
+            return Err(refused(
+                "the system-wide daemon is root's to install: repeat it with sudo; without --system it \
+                 is your own, which needs no rights",
+            ));
+        }
+        let root = self.root.clone();
+        Ok(Scope::System { root })
+    }
+
+    fn install(self, globals: &Globals) -> Result<End, Failure> {
+        let (scope, places) = (self.scope()?, globals.places()?);
+        self.ask_for_manager(&scope)?;
+        let daemon = start::find_daemon().map_err(Error::Start)?;
+        // From here to the end no client starts a daemon: between the old one and the new one nobody
+        // serves.
+        let _held_to_the_end = match scope {
+            Scope::User if !self.dry_run => {
+                places::ensure_folder(&places.data).map_err(Error::Place)?;
+                Some(start::hold_spawning(&places)?)
+            }
+            Scope::User | Scope::System { .. } => None,
+        };
+        let steps = match (manager_here(), &scope) {
+            (Manager::Launchd, _) => launchd::install(&places, globals, &daemon)?,
+            (_, Scope::User) => systemd::install(&places, globals, &daemon)?,
+            (_, Scope::System { root }) => systemd::install_for_all(root.as_deref(), &daemon)?,
+        };
+        self.carry_out(&steps, &places, globals)?;
+        if !self.dry_run && !globals.json {
+            eprintln!("{}", next_words(&scope));
+        }
+        Ok(End::Good)
+    }
+
+    fn uninstall(self, globals: &Globals) -> Result<End, Failure> {
+        let (scope, places) = (self.scope()?, globals.places()?);
+        self.ask_for_manager(&scope)?;
+        let steps = match (manager_here(), &scope) {
+            (Manager::Launchd, _) => launchd::uninstall()?,
+            (_, Scope::User) => systemd::uninstall()?,
+            (_, Scope::System { root }) => systemd::uninstall_for_all(root.as_deref())?,
+        };
+        if steps.is_empty() {
+            eprintln!("lore: no service is installed");
+            return Ok(End::Nothing);
+        }
+        self.carry_out(&steps, &places, globals)?;
+        Ok(End::Good)
+    }
+
+    fn carry_out(&self, steps: &[Step], places: &Places, globals: &Globals) -> Result<(), Failure> {
+        if self.dry_run {
+            steps::tell(steps, globals.json)
+        } else {
+            steps::carry_out(steps, places, globals)
+        }
+    }
+
+    /// Refuses where no manager runs; a dry run only says so.
+    fn ask_for_manager(&self, scope: &Scope) -> Result<(), Failure> {
+        let missing = match (manager_here(), scope) {
+            (Manager::Launchd, _) | (_, Scope::System { root: Some(_) }) => None,
+            (_, Scope::User) => systemd::no_user_manager(),
+            (_, Scope::System { root: None }) => systemd::no_system_manager(),
+        };
+        match missing {
+            Some(why) if self.dry_run => {
+                eprintln!("lore: {why}");
+                Ok(())
+            }
+            Some(why) => Err(refused(why)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The manager that this kind of system has.
+const fn manager_here() -> Manager {
+    if cfg!(target_os = "macos") {
+        Manager::Launchd
+    } else {
+        Manager::Systemd
+    }
+}
+
+/// What comes after an installation.
+fn next_words(scope: &Scope) -> String {
+    match scope {
+        Scope::User => "lored starts with the first call: try `lore status`".to_owned(),
+        Scope::System { root: None } => {
+            format!("its users say LORE_SOCKET={SYSTEM_SOCKET}, in /etc/environment for instance")
+        }
+        Scope::System { root: Some(_) } => "it starts with the image".to_owned(),
+    }
+}
+
+/// A refusal of our own, in a sentence.
+fn refused(why: impl Into<String>) -> Failure {
+    Failure::Io(io::Error::other(why.into()))
+}

@@ -1,0 +1,289 @@
+//! `lore service status`: who starts the daemon, and whether it serves. Asking wakes nobody up.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use lore::connection::{Connection, Error};
+use lore::manager::{self, Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_UNIT};
+use lore::places::{Places, SYSTEM_SOCKET};
+use lore::protocol::Serialize;
+
+use super::super::output::{self, shown, table};
+use super::super::{End, Failure, Globals, exchange};
+use super::{launchd, manager_here, systemd};
+
+/// What is known.
+#[derive(Debug, Serialize)]
+struct Known {
+    /// Who starts the daemon.
+    manager: &'static str,
+    units: Vec<Unit>,
+    socket: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock: Option<Held>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    daemon: Option<Serving>,
+    warnings: Vec<String>,
+}
+
+/// A unit of systemd, or a job of launchd.
+#[derive(Debug, Serialize)]
+struct Unit {
+    name: String,
+    /// `enabled` for instance; `not-found`.
+    installed: String,
+    /// `active (listening)` for instance.
+    state: String,
+    file: String,
+}
+
+/// Who holds the daemon's lock.
+#[derive(Debug, Serialize)]
+struct Held {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
+    manager: &'static str,
+}
+
+/// A daemon that answered.
+#[derive(Debug, Serialize)]
+struct Serving {
+    process: u32,
+    version: String,
+    position: u64,
+}
+
+pub fn run(globals: &Globals, is_system: bool) -> Result<End, Failure> {
+    let mut places = globals.places()?;
+    if is_system {
+        places.socket = SYSTEM_SOCKET.into();
+    }
+    let known = known(&places, globals, is_system)?;
+    let is_served = known.daemon.is_some();
+    match globals.json {
+        true => output::write_json(&exchange::json(&known)?)?,
+        false => output::write(human(&known).as_bytes())?,
+    }
+    Ok(if is_served { End::Good } else { End::Nothing })
+}
+
+fn known(places: &Places, globals: &Globals, is_system: bool) -> Result<Known, Failure> {
+    let (units, mut warnings) = match manager_here() {
+        Manager::Launchd => (job()?, Vec::new()),
+        Manager::Systemd | Manager::Client | Manager::None => units(is_system),
+    };
+    let holder = match is_system {
+        // The system-wide daemon's folder is closed to others.
+        true => None,
+        false => manager::holder(&places.daemon_lock()).map_err(Error::Place)?,
+    };
+    let in_charge = manager::in_charge(places);
+    let may_ask = holder.is_some() || is_system && serves(&units);
+    let daemon = match may_ask.then(|| Connection::connect(&places.socket, &globals.hello())) {
+        None => None,
+        Some(Ok(connection)) => Some(Serving::from(&connection)),
+        Some(Err(error)) => {
+            warnings.push(error.to_string());
+            None
+        }
+    };
+    warnings.extend(disagreement(in_charge, holder));
+    let manager = in_charge.or(holder.map(|holder| holder.manager));
+    Ok(Known {
+        manager: manager.unwrap_or(Manager::Client).name(),
+        units,
+        socket: places.socket.display().to_string(),
+        lock: holder.map(Held::from),
+        daemon,
+        warnings,
+    })
+}
+
+impl From<&Connection> for Serving {
+    fn from(connection: &Connection) -> Self {
+        let welcome = connection.welcome();
+        let version = welcome.server.trim_start_matches("lored/");
+        Self {
+            process: welcome.pid,
+            version: version.to_owned(),
+            position: welcome.position,
+        }
+    }
+}
+
+impl From<Holder> for Held {
+    fn from(holder: Holder) -> Self {
+        Self {
+            process: holder.pid,
+            manager: holder.manager.name(),
+        }
+    }
+}
+
+/// When a daemon of somebody else stands in the manager's way.
+fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<String> {
+    let (in_charge, holder) = (in_charge?, holder?);
+    (!holder.manager.is_service_manager()).then(|| {
+        format!(
+            "{in_charge} is to start lored, but one that it did not start holds the lock; `lore service \
+             install` hands over"
+        )
+    })
+}
+
+/// Whether the service behind the socket runs.
+fn serves(units: &[Unit]) -> bool {
+    let mut services = units.iter().filter(|unit| unit.name == SERVICE_UNIT);
+    services.any(|unit| unit.state.starts_with("active"))
+}
+
+/// What systemctl says of the units; when it says nothing, why. Without systemd there are none.
+fn units(is_system: bool) -> (Vec<Unit>, Vec<String>) {
+    let missing = match is_system {
+        true => systemd::no_system_manager(),
+        false => systemd::no_user_manager(),
+    };
+    if missing.is_some() {
+        return (Vec::new(), Vec::new());
+    }
+    let mut command = Command::new("systemctl");
+    if !is_system {
+        command.arg("--user");
+    }
+    command.args([
+        "show",
+        "--property=Id,LoadState,ActiveState,SubState,UnitFileState,FragmentPath",
+    ]);
+    match command.args([SOCKET_UNIT, SERVICE_UNIT]).output() {
+        Ok(output) if output.status.success() => (
+            read_units(&String::from_utf8_lossy(&output.stdout)),
+            Vec::new(),
+        ),
+        Ok(output) => {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            (Vec::new(), vec![format!("systemctl: {why}")])
+        }
+        Err(error) => (Vec::new(), vec![format!("systemctl: {error}")]),
+    }
+}
+
+/// Reads blocks of `Name=value`, with an empty line between units.
+fn read_units(text: &str) -> Vec<Unit> {
+    let unit = |block: &str| {
+        let said: BTreeMap<_, _> = block
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .collect();
+        let value = |name: &str| said.get(name).copied().unwrap_or_default().to_owned();
+        let installed = match said.get("LoadState") {
+            Some(&"not-found") => "not-found".to_owned(),
+            Some(_) | None => value("UnitFileState"),
+        };
+        Unit {
+            name: value("Id"),
+            installed,
+            state: format!("{} ({})", value("ActiveState"), value("SubState")),
+            file: value("FragmentPath"),
+        }
+    };
+    let blocks = text.split("\n\n").filter(|block| block.contains("Id="));
+    blocks.map(unit).collect()
+}
+
+/// What launchctl says of the job.
+fn job() -> Result<Vec<Unit>, Failure> {
+    let path = launchd::job_path()?;
+    if !manager::is_there(Path::new(&path)) {
+        return Ok(Vec::new());
+    }
+    let listed = Command::new("launchctl")
+        .args(["list", LAUNCHD_LABEL])
+        .output();
+    let is_loaded = listed.is_ok_and(|output| output.status.success());
+    Ok(vec![Unit {
+        name: LAUNCHD_LABEL.to_owned(),
+        installed: "enabled".to_owned(),
+        state: if is_loaded { "loaded" } else { "not loaded" }.to_owned(),
+        file: path.display().to_string(),
+    }])
+}
+
+fn human(known: &Known) -> String {
+    let lock = known.lock.as_ref().map_or("free".to_owned(), |held| {
+        let process = held
+            .process
+            .map_or("unknown".to_owned(), |process| process.to_string());
+        format!("held by process {process}, manager {}", held.manager)
+    });
+    let mut rows = vec![
+        ["started by".to_owned(), known.manager.to_owned()],
+        ["socket".to_owned(), shown(&known.socket, 0)],
+        ["lock".to_owned(), lock],
+    ];
+    rows.extend(known.units.iter().map(|unit| {
+        let said = [&unit.installed, &unit.state, &unit.file];
+        let said: Vec<_> = said
+            .into_iter()
+            .filter(|said| !said.is_empty())
+            .map(|said| shown(said, 0))
+            .collect();
+        [shown(&unit.name, 40), said.join(", ")]
+    }));
+    match &known.daemon {
+        Some(daemon) => rows.extend([
+            ["process".to_owned(), daemon.process.to_string()],
+            ["version".to_owned(), shown(&daemon.version, 0)],
+            ["position".to_owned(), daemon.position.to_string()],
+        ]),
+        None => rows.push(["process".to_owned(), "none serves".to_owned()]),
+    }
+    let mut text = table(["lored", ""], &rows);
+    for warning in &known.warnings {
+        // Writing into a string does not fail.
+        let _ = writeln!(text, "warning: {}", shown(warning, 0));
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_as_systemctl_shows_them() {
+        let units = read_units(
+            "Id=lored.socket\nLoadState=loaded\nActiveState=active\nSubState=listening\n\
+             FragmentPath=/u/lored.socket\nUnitFileState=enabled\n\nId=lored.service\n\
+             LoadState=not-found\nActiveState=inactive\nSubState=dead\nFragmentPath=\nUnitFileState=\n",
+        );
+        let [socket, service] = units.as_slice() else {
+            panic!("{units:?}")
+        };
+        assert_eq!(
+            (socket.installed.as_str(), socket.state.as_str()),
+            ("enabled", "active (listening)")
+        );
+        assert_eq!(
+            (service.name.as_str(), service.installed.as_str()),
+            ("lored.service", "not-found")
+        );
+        assert!(!serves(&units));
+        assert!(read_units("").is_empty());
+    }
+
+    #[test]
+    fn a_daemon_beside_its_manager_is_told() {
+        let holder = |manager| {
+            Some(Holder {
+                pid: Some(7),
+                manager,
+            })
+        };
+        assert!(disagreement(Some(Manager::Systemd), holder(Manager::Client)).is_some());
+        assert!(disagreement(Some(Manager::Systemd), holder(Manager::Systemd)).is_none());
+        assert!(disagreement(None, holder(Manager::Client)).is_none());
+    }
+}

@@ -1,0 +1,192 @@
+//! Units of systemd: where they go, and what systemctl is told.
+
+use std::path::{Path, PathBuf};
+
+use lore::manager::{self, SERVICE_UNIT, SOCKET_UNIT};
+use lore::places::{self, Places};
+
+use super::super::{Failure, Globals};
+use super::steps::{self, Step};
+use super::{handover, refused, units};
+
+/// Where packages put units.
+const PACKAGED: &str = "/usr/lib/systemd";
+/// Where root puts units, and who makes users.
+const SYSTEM_UNITS: &str = "etc/systemd/system";
+const SYSUSERS: &str = "etc/sysusers.d/lored.conf";
+const PACKAGED_SYSUSERS: &str = "usr/lib/sysusers.d/lored.conf";
+
+/// Why units of a user cannot be installed, when they cannot.
+pub fn no_user_manager() -> Option<String> {
+    let runtime = places::variable("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runs = runtime.as_deref().is_some_and(manager::user_manager_runs);
+    (!runs).then(|| {
+        let why = match runtime {
+            Some(runtime) => format!("there is no {}/systemd/private", runtime.display()),
+            None => "XDG_RUNTIME_DIR is not set".to_owned(),
+        };
+        format!(
+            "no systemd runs for this user ({why}); none is needed: the first call of any client starts \
+             the daemon"
+        )
+    })
+}
+
+/// Why units of the system cannot be installed, when they cannot.
+pub fn no_system_manager() -> Option<String> {
+    let runs = Path::new("/run/systemd/system").is_dir();
+    (!runs).then(|| {
+        "this system was not started by systemd (there is no /run/systemd/system); start `lored serve \
+         --system` by what it has instead, or name an image with --root"
+            .to_owned()
+    })
+}
+
+/// The user's own daemon.
+///
+/// # Errors
+/// When a path cannot stand in a unit, or a process holds the daemon's lock and does not answer.
+pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<Step>, Failure> {
+    let units = units::of_user(places, daemon, places::variable)?;
+    let folder = user_units()?;
+    let (mut steps, is_changed) = files(&units, &folder, &Path::new(PACKAGED).join("user"))?;
+    let systemctl = |words: &[&str]| Step::run(&[&["systemctl", "--user"], words].concat());
+    steps.push(systemctl(&["daemon-reload"]));
+    if is_changed {
+        steps.push(systemctl(&["stop", SOCKET_UNIT, SERVICE_UNIT]));
+    }
+    let running = handover::running(places, globals)?;
+    steps.extend(running.map(|process| Step::Stop { process }));
+    steps.push(systemctl(&["enable", "--now", SOCKET_UNIT]));
+    // A new program takes over; a daemon that rests goes on resting.
+    steps.push(systemctl(&["try-restart", SERVICE_UNIT]));
+    Ok(steps)
+}
+
+/// The system-wide daemon.
+///
+/// # Errors
+/// When the program cannot be reached by its user.
+pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, Failure> {
+    let units = units::of_system(daemon)?;
+    let below = root.unwrap_or(Path::new("/"));
+    let folder = below.join(SYSTEM_UNITS);
+    let (mut steps, is_changed) = files(&units, &folder, &packaged_for_all(below))?;
+    if !below.join(PACKAGED_SYSUSERS).exists() {
+        steps.push(Step::Write {
+            path: below.join(SYSUSERS),
+            text: units::user_of_system(),
+        });
+    }
+    if let Some(root) = root {
+        let root = format!("--root={}", root.display());
+        steps.push(Step::run(&["systemd-sysusers", &root, "lored.conf"]));
+        steps.push(Step::run(&["systemctl", &root, "enable", SOCKET_UNIT]));
+        return Ok(steps);
+    }
+    steps.push(Step::run(&["systemd-sysusers", "lored.conf"]));
+    steps.push(Step::run(&["systemctl", "daemon-reload"]));
+    if is_changed {
+        steps.push(Step::run(&["systemctl", "stop", SOCKET_UNIT, SERVICE_UNIT]));
+    }
+    steps.push(Step::run(&["systemctl", "enable", "--now", SOCKET_UNIT]));
+    steps.push(Step::run(&["systemctl", "try-restart", SERVICE_UNIT]));
+    Ok(steps)
+}
+
+/// Takes the user's own daemon out; nothing when it is not there.
+///
+/// # Errors
+/// When there is no home, or a file cannot be read.
+pub fn uninstall() -> Result<Vec<Step>, Failure> {
+    let is_packaged = Path::new(PACKAGED).join("user").join(SOCKET_UNIT).exists();
+    let (names, removals) = ours(&user_units()?, is_packaged)?;
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let disable = ["systemctl", "--user", "disable", "--now"];
+    let mut steps = vec![Step::run(&[&disable, names.as_slice()].concat())];
+    steps.extend(removals);
+    steps.push(Step::run(&["systemctl", "--user", "daemon-reload"]));
+    Ok(steps)
+}
+
+/// Takes the system-wide daemon out; its data and its user stay.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn uninstall_for_all(root: Option<&Path>) -> Result<Vec<Step>, Failure> {
+    let below = root.unwrap_or(Path::new("/"));
+    let is_packaged = packaged_for_all(below).join(SOCKET_UNIT).exists();
+    let (names, removals) = ours(&below.join(SYSTEM_UNITS), is_packaged)?;
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let root_flag = root.map(|root| format!("--root={}", root.display()));
+    let disable = match &root_flag {
+        Some(root) => ["systemctl", root, "disable"],
+        None => ["systemctl", "disable", "--now"],
+    };
+    let mut steps = vec![Step::run(&[&disable, names.as_slice()].concat())];
+    steps.extend(removals);
+    steps.extend(removal(&below.join(SYSUSERS))?);
+    if root.is_none() {
+        steps.push(Step::run(&["systemctl", "daemon-reload"]));
+    }
+    Ok(steps)
+}
+
+/// The user's own folder of units.
+pub fn user_units() -> Result<PathBuf, Failure> {
+    let config = manager::config_home(places::variable);
+    let config = config.ok_or_else(|| refused("there is no home: set HOME or XDG_CONFIG_HOME"))?;
+    Ok(config.join("systemd/user"))
+}
+
+/// What comes into a folder of units, and whether it makes a difference to what lies there. Where a
+/// package ships the same, it is used, and earlier files of ours that hide it go.
+fn files(
+    units: &units::Units,
+    folder: &Path,
+    packaged: &Path,
+) -> Result<(Vec<Step>, bool), Failure> {
+    if units.are_as_shipped && packaged.join(SOCKET_UNIT).exists() {
+        let (_, removals) = ours(folder, true)?;
+        let is_changed = !removals.is_empty();
+        return Ok((removals, is_changed));
+    }
+    let (mut steps, mut is_changed) = (Vec::new(), false);
+    for (name, text) in [(SOCKET_UNIT, &units.socket), (SERVICE_UNIT, &units.service)] {
+        let path = folder.join(name);
+        is_changed |= steps::existing(&path)?.is_some_and(|found| found != *text);
+        let text = text.clone();
+        steps.push(Step::Write { path, text });
+    }
+    Ok((steps, is_changed))
+}
+
+/// Which units in a folder, or in a package, are ours to disable, and those in the folder to remove.
+fn ours(folder: &Path, is_packaged: bool) -> Result<(Vec<&'static str>, Vec<Step>), Failure> {
+    let (mut names, mut removals) = (Vec::new(), Vec::new());
+    for name in [SOCKET_UNIT, SERVICE_UNIT] {
+        let path = folder.join(name);
+        let removal = removal(&path)?;
+        if removal.is_some() || is_packaged && !path.exists() {
+            names.push(name);
+        }
+        removals.extend(removal);
+    }
+    Ok((names, removals))
+}
+
+/// The removal of a file, if it is ours.
+fn removal(path: &Path) -> Result<Option<Step>, Failure> {
+    let is_ours = steps::existing(path)?.is_some_and(|text| steps::is_ours(&text));
+    let path = path.to_owned();
+    Ok(is_ours.then_some(Step::Remove { path }))
+}
+
+/// Where a package puts units of the system.
+fn packaged_for_all(root: &Path) -> PathBuf {
+    root.join(PACKAGED.trim_start_matches('/')).join("system")
+}

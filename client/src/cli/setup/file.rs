@@ -1,0 +1,266 @@
+//! A host's file on the disk: read whole, kept once as it was, replaced at one blow.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use lore::places::our_uid;
+
+/// The largest file that is read, in bytes. Claude Code's grows to some megabytes.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// The mode of a file that was not there.
+const NEW_MODE: u32 = 0o600;
+
+/// How many names are tried for the file that takes the place of another.
+const NAMES_MAX: u32 = 16;
+
+/// A file that was read.
+#[derive(Debug)]
+pub struct Found {
+    /// What it says.
+    pub text: String,
+    mode: u32,
+    group: u32,
+}
+
+/// Why a file stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The link leads nowhere.
+    #[error("{} is a symbolic link to a file that is not there", .0.display())]
+    Dangling(PathBuf),
+    /// A folder, a pipe or the like.
+    #[error("{} is no file", .0.display())]
+    NoFile(PathBuf),
+    /// Somebody else's.
+    #[error("{} belongs to user {owner}, not to user {} who runs this", path.display(), our_uid())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// Its owner's number.
+        owner: u32,
+    },
+    /// Larger than any host's.
+    #[error("{} is larger than {BYTES_MAX} bytes", .0.display())]
+    TooLarge(PathBuf),
+    /// Not a text.
+    #[error("{} is not UTF-8, from byte {at} on", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes before are.
+        at: usize,
+    },
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is on the disk; the backup that was made before it, if it was the first.
+    Done(Option<PathBuf>),
+    /// Somebody else changed the file meanwhile: nothing was done.
+    Overtaken,
+}
+
+/// The file itself, behind symbolic links.
+///
+/// # Errors
+/// When a link leads nowhere.
+pub fn behind_links(path: &Path) -> Result<PathBuf, FileError> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if !is_link {
+        return Ok(path.to_owned());
+    }
+    fs::canonicalize(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => FileError::Dangling(path.to_owned()),
+        _ => named(path)(error),
+    })
+}
+
+/// Reads a file; nothing when there is none.
+///
+/// # Errors
+/// When it cannot be read, or is no text file of ours.
+pub fn read(path: &Path) -> Result<Option<Found>, FileError> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(named(path)(error)),
+    };
+    check(path, &metadata)?;
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(named(path))?;
+    let mut file = file.take(BYTES_MAX + 1);
+    file.read_to_end(&mut bytes).map_err(named(path))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(FileError::TooLarge(path.to_owned()));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| FileError::NotText {
+        path: path.to_owned(),
+        at: error.utf8_error().valid_up_to(),
+    })?;
+    Ok(Some(Found {
+        text,
+        mode: metadata.permissions().mode() & 0o7777,
+        group: metadata.gid(),
+    }))
+}
+
+fn check(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
+    if !metadata.is_file() {
+        return Err(FileError::NoFile(path.to_owned()));
+    }
+    if metadata.uid() != our_uid() {
+        return Err(FileError::NotOurs {
+            path: path.to_owned(),
+            owner: metadata.uid(),
+        });
+    }
+    Ok(())
+}
+
+/// Where a file's text from before the first change is kept.
+pub fn backup_of(path: &Path) -> PathBuf {
+    beside(path, "", ".lore-backup")
+}
+
+/// Replaces a file, or makes it: whole or not at all, and only if it still is as it was read. What it
+/// said is kept beside it unless an earlier text is. A new one is for its owner alone.
+///
+/// # Errors
+/// When the system refuses; the file then is as it was.
+pub fn replace(path: &Path, before: Option<&Found>, text: &str) -> Result<Change, FileError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(named(folder))?;
+    }
+    let (file, part) = new_file(path)?;
+    let done = fill(file, before, text)
+        .map_err(named(&part))
+        .and_then(|()| swap(&part, path, before));
+    if !matches!(done, Ok(Change::Done(_))) {
+        // What is half there helps nobody.
+        let _ = fs::remove_file(&part);
+    }
+    done
+}
+
+fn fill(mut file: File, before: Option<&Found>, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    if let Some(before) = before {
+        // Another group than ours may be refused; the file then gets ours.
+        let _ = fchown(&file, None, Some(before.group));
+        file.set_permissions(Permissions::from_mode(before.mode))?;
+    }
+    file.sync_all()
+}
+
+fn swap(part: &Path, path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
+    if !is_still(path, before)? {
+        return Ok(Change::Overtaken);
+    }
+    let backup = before.map_or(Ok(None), |before| keep(path, before))?;
+    fs::rename(part, path).map_err(named(path))?;
+    sync_folder(path)?;
+    Ok(Change::Done(backup))
+}
+
+/// Deletes a file, if it still is as it was read.
+///
+/// # Errors
+/// When the system refuses.
+pub fn delete(path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
+    if !is_still(path, before)? {
+        return Ok(Change::Overtaken);
+    }
+    fs::remove_file(path).map_err(named(path))?;
+    sync_folder(path)?;
+    Ok(Change::Done(None))
+}
+
+/// A new file beside another, for its owner alone.
+fn new_file(path: &Path) -> Result<(File, PathBuf), FileError> {
+    let mut count = 0;
+    loop {
+        let part = beside(path, ".", &format!(".{}-{count}", std::process::id()));
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(NEW_MODE)
+            .open(&part);
+        match made {
+            Ok(file) => return Ok((file, part)),
+            // Left by one that was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < NAMES_MAX => {
+                count += 1;
+            }
+            Err(error) => return Err(named(&part)(error)),
+        }
+    }
+}
+
+/// Whether a file says what it said.
+fn is_still(path: &Path, before: Option<&Found>) -> Result<bool, FileError> {
+    let now = read(path)?;
+    Ok(match (&now, before) {
+        (Some(now), Some(before)) => now.text == before.text,
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    })
+}
+
+/// Keeps what a file said, unless an earlier text is kept already.
+fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
+    let backup = backup_of(path);
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(NEW_MODE & before.mode)
+        .open(&backup);
+    let mut file = match made {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => return Err(named(&backup)(error)),
+    };
+    let written = file
+        .write_all(before.text.as_bytes())
+        .and_then(|()| file.set_permissions(Permissions::from_mode(before.mode)))
+        .and_then(|()| file.sync_all());
+    match written {
+        Ok(()) => Ok(Some(backup)),
+        Err(error) => {
+            // Half a backup would stand in the way of a whole one.
+            let _ = fs::remove_file(&backup);
+            Err(named(&backup)(error))
+        }
+    }
+}
+
+/// The path of a file beside another, named after it.
+fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
+    let mut name = OsString::from(before);
+    name.push(path.file_name().unwrap_or_default());
+    name.push(after);
+    path.with_file_name(name)
+}
+
+fn sync_folder(path: &Path) -> Result<(), FileError> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(named(folder))
+}
+
+fn named(path: &Path) -> impl FnOnce(io::Error) -> FileError + use<> {
+    let path = path.to_owned();
+    move |error| FileError::Io { path, error }
+}

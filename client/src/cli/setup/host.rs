@@ -1,0 +1,215 @@
+//! The hosts of agents: which file each reads, how an entry stands in it, and who says so.
+//!
+//! What is written here is taken from the hosts' own documentation, named beside each. Codex 0.169,
+//! Gemini CLI 0.61 and opencode 1.18 were seen to read it, on Linux; the rest is as it is documented,
+//! and the places on macOS are untried.
+
+use std::path::{Path, PathBuf};
+
+use super::edit::{JsonShape, Shape};
+use super::entry::{Entry, Field};
+
+/// A program that runs agents and starts MCP servers for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Host {
+    /// Claude Code: ~/.claude.json, or .mcp.json
+    ClaudeCode,
+    /// Codex: ~/.codex/config.toml, or .codex/config.toml
+    Codex,
+    /// Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json
+    Cursor,
+    /// Visual Studio Code: mcp.json of the default profile, or .vscode/mcp.json
+    #[value(name = "vscode")]
+    VsCode,
+    /// Gemini CLI: ~/.gemini/settings.json, or .gemini/settings.json
+    Gemini,
+    /// opencode: ~/.config/opencode/opencode.json(c), or opencode.json(c)
+    #[value(name = "opencode")]
+    OpenCode,
+}
+
+/// JSON as the standard has it.
+const STRICT: JsonShape = JsonShape {
+    comments: false,
+    trailing_commas: false,
+    container: "mcpServers",
+    inner: None,
+};
+
+/// JSON with comments and trailing commas.
+const LENIENT: JsonShape = JsonShape {
+    comments: true,
+    trailing_commas: true,
+    ..STRICT
+};
+
+/// What decides where the client and its daemon meet. Codex gives a server only a few variables
+/// and those that its entry names; without these, the bridge would look in other places than the
+/// person's shell does.
+const VARIABLES: [&str; 9] = [
+    "LORE_HOME",
+    "LORE_SOCKET",
+    "LORE_DAEMON",
+    "LORE_AGENT",
+    "LORE_SESSION",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+impl Host {
+    /// As people call it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Cursor => "Cursor",
+            Self::VsCode => "VS Code",
+            Self::Gemini => "Gemini CLI",
+            Self::OpenCode => "opencode",
+        }
+    }
+
+    /// As it is called on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+        }
+    }
+
+    /// How its file is written.
+    pub const fn shape(self) -> Shape {
+        match self {
+            // Read with JSON.parse.
+            Self::ClaudeCode => Shape::Json(STRICT),
+            Self::Codex => Shape::Toml("mcp_servers"),
+            // https://cursor.com/docs/mcp names the keys. What its parser forgives is not
+            // documented; what is there already is taken as it is.
+            Self::Cursor => Shape::Json(LENIENT),
+            // https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
+            Self::VsCode => Shape::Json(JsonShape {
+                container: "servers",
+                ..LENIENT
+            }),
+            // Comments are taken off before JSON.parse reads the rest (google-gemini/gemini-cli,
+            // packages/cli/src/config/settings.ts).
+            Self::Gemini => Shape::Json(JsonShape {
+                comments: true,
+                ..STRICT
+            }),
+            // https://opencode.ai/docs/mcp-servers has servers below `mcp`; its version 2 puts them
+            // below `mcp.servers` and still reads the first form (https://opencode.ai/docs/migrate-v1).
+            Self::OpenCode => Shape::Json(JsonShape {
+                container: "mcp",
+                inner: Some("servers"),
+                ..LENIENT
+            }),
+        }
+    }
+
+    /// The files that hold for the user everywhere, the preferred first: one for all hosts but
+    /// opencode, which reads two names. Nothing when no variable says where they are.
+    pub fn user_files(self, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<Vec<PathBuf>> {
+        let home = || variable("HOME");
+        let config = || {
+            let xdg = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+            xdg.or_else(|| Some(home()?.join(".config")))
+        };
+        let file = match self {
+            // https://code.claude.com/docs/en/mcp: user scope is `mcpServers` of ~/.claude.json;
+            // CLAUDE_CONFIG_DIR moves that file into its folder (anthropics/claude-code issue 48448).
+            Self::ClaudeCode => variable("CLAUDE_CONFIG_DIR")
+                .or_else(home)?
+                .join(".claude.json"),
+            // https://developers.openai.com/codex/mcp: config.toml in CODEX_HOME, ~/.codex by default.
+            Self::Codex => variable("CODEX_HOME")
+                .or_else(|| Some(home()?.join(".codex")))?
+                .join("config.toml"),
+            // https://cursor.com/docs/mcp
+            Self::Cursor => home()?.join(".cursor/mcp.json"),
+            // https://code.visualstudio.com/docs/configure/settings has the folder of the default
+            // profile; mcp.json stands beside settings.json.
+            Self::VsCode if cfg!(target_os = "macos") => {
+                home()?.join("Library/Application Support/Code/User/mcp.json")
+            }
+            Self::VsCode => config()?.join("Code/User/mcp.json"),
+            // https://geminicli.com/docs/reference/configuration; GEMINI_CLI_HOME stands for the home.
+            Self::Gemini => variable("GEMINI_CLI_HOME")
+                .or_else(home)?
+                .join(".gemini/settings.json"),
+            // https://opencode.ai/docs/config: the same folder on macOS.
+            Self::OpenCode => return Some(Self::opencode_files(&config()?.join("opencode"))),
+        };
+        Some(vec![file])
+    }
+
+    /// The files that hold in one project, the preferred first.
+    pub fn project_files(self, folder: &Path) -> Vec<PathBuf> {
+        let file = match self {
+            Self::ClaudeCode => ".mcp.json",
+            Self::Codex => ".codex/config.toml",
+            Self::Cursor => ".cursor/mcp.json",
+            Self::VsCode => ".vscode/mcp.json",
+            Self::Gemini => ".gemini/settings.json",
+            Self::OpenCode => return Self::opencode_files(folder),
+        };
+        vec![folder.join(file)]
+    }
+
+    fn opencode_files(folder: &Path) -> Vec<PathBuf> {
+        ["opencode.json", "opencode.jsonc"]
+            .map(|name| folder.join(name))
+            .to_vec()
+    }
+
+    /// The entry that makes it start this program.
+    pub fn entry(self, command: String, arguments: Vec<String>) -> Entry {
+        let run = |before: Vec<Field>, after: Vec<Field>| {
+            let run = [
+                Field::fixed("command", command.clone()),
+                Field::fixed("args", arguments.clone()),
+            ];
+            Entry(before.into_iter().chain(run).chain(after).collect())
+        };
+        match self {
+            // `claude mcp add` writes the type; VS Code requires it.
+            Self::ClaudeCode | Self::VsCode => run(vec![Field::at_first("type", "stdio")], vec![]),
+            Self::Cursor | Self::Gemini => run(vec![], vec![]),
+            // `env_vars` forwards variables by name, those that are set
+            // (openai/codex, codex-rs/rmcp-client/src/utils.rs).
+            Self::Codex => {
+                let variables = VARIABLES.map(str::to_owned).to_vec();
+                run(vec![], vec![Field::at_first("env_vars", variables)])
+            }
+            Self::OpenCode => {
+                let words = std::iter::once(command).chain(arguments);
+                Entry(vec![
+                    Field::fixed("type", "local"),
+                    Field::fixed("command", words.collect::<Vec<_>>()),
+                ])
+            }
+        }
+    }
+
+    /// What people do next.
+    pub const fn next(self, is_project: bool) -> &'static str {
+        match (self, is_project) {
+            (Self::ClaudeCode, false) => "its next session has the tools; /mcp shows them",
+            (Self::ClaudeCode, true) => "its next session here asks whether you allow the server",
+            (Self::Codex, false) => "its next session has the tools; /mcp shows them",
+            (Self::Codex, true) => "its next session here has the tools, if the project is trusted",
+            (Self::Cursor, _) => "its settings list the server under MCP, with a switch",
+            (Self::VsCode, _) => {
+                "`MCP: List Servers` shows it; the first start asks for your trust"
+            }
+            (Self::Gemini, _) => "its next start has the tools, in folders that you trust",
+            (Self::OpenCode, _) => "its next start has the tools; `opencode mcp list` shows them",
+        }
+    }
+}

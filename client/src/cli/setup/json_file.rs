@@ -1,0 +1,187 @@
+//! JSON files of hosts, edited with their comments, order and indentation.
+
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
+
+use super::edit::{Fault, JsonShape};
+use super::entry::{Entry, NAME, Words};
+
+/// As [`super::edit::find`].
+pub fn find(shape: JsonShape, text: &str) -> Result<Option<Value>, Fault> {
+    let file = File::parse(shape, text)?;
+    let Some(servers) = file.servers()? else {
+        return Ok(None);
+    };
+    let entry = file.member(&servers, NAME)?;
+    Ok(entry.map(|entry| value_of(&entry)))
+}
+
+/// As [`super::edit::put`].
+pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<String, Fault> {
+    let file = File::parse(shape, text)?;
+    let servers = match file.servers()? {
+        Some(servers) => servers,
+        None => file
+            .root
+            .object_value_or_set()
+            .object_value_or_set(shape.container),
+    };
+    match file.member(&servers, NAME)? {
+        None => {
+            servers.append(NAME, written(entry));
+        }
+        Some(present) => match present.object_value().filter(|_| !whole) {
+            Some(fields) => file.mend(&fields, entry)?,
+            None => present.set_value(written(entry)),
+        },
+    }
+    Ok(file.root.to_string())
+}
+
+/// As [`super::edit::take_out`].
+pub fn take_out(shape: JsonShape, text: &str) -> Result<String, Fault> {
+    let file = File::parse(shape, text)?;
+    if let Some(servers) = file.servers()?
+        && let Some(entry) = file.member(&servers, NAME)?
+    {
+        entry.remove();
+    }
+    Ok(file.root.to_string())
+}
+
+/// A file that could be read.
+struct File<'t> {
+    shape: JsonShape,
+    text: &'t str,
+    root: CstRootNode,
+}
+
+impl<'t> File<'t> {
+    /// The parser bounds how deep a file may nest.
+    fn parse(shape: JsonShape, text: &'t str) -> Result<Self, Fault> {
+        let options = ParseOptions {
+            allow_comments: shape.comments,
+            allow_trailing_commas: shape.trailing_commas,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let fault =
+            |error: ParseError| Fault::at(text, error.range().start, error.kind().to_string());
+        if !shape.comments {
+            // A tree is made with comments whatever the options say; only this refuses them.
+            parse_to_ast(text, &CollectOptions::default(), &options).map_err(fault)?;
+        }
+        let root = CstRootNode::parse(text, &options).map_err(fault)?;
+        Ok(Self { shape, text, root })
+    }
+
+    /// The object that holds the entries, if there is one.
+    fn servers(&self) -> Result<Option<CstObject>, Fault> {
+        let Some(top) = self.root.value() else {
+            return Ok(None);
+        };
+        let Some(top) = top.as_object() else {
+            return Err(self.fault(&top, "an object should stand here"));
+        };
+        let Some(servers) = self.member(&top, self.shape.container)? else {
+            return Ok(None);
+        };
+        let Some(servers) = servers.object_value() else {
+            let message = format!("`{}` should be an object", self.shape.container);
+            return Err(self.fault(&servers.into(), message));
+        };
+        Ok(Some(self.inner(&servers)?.unwrap_or(servers)))
+    }
+
+    /// The object in `servers` that holds the entries instead: where the file has it, it is not an
+    /// entry of that name itself, and ours does not stand beside it already.
+    fn inner(&self, servers: &CstObject) -> Result<Option<CstObject>, Fault> {
+        let Some(name) = self.shape.inner else {
+            return Ok(None);
+        };
+        if self.member(servers, NAME)?.is_some() {
+            return Ok(None);
+        }
+        let inner = self.member(servers, name)?;
+        let is_entry = |inner: &CstObject| {
+            inner
+                .get("type")
+                .is_some_and(|kind| value_of(&kind).is_string())
+        };
+        Ok(inner
+            .and_then(|inner| inner.object_value())
+            .filter(|inner| !is_entry(inner)))
+    }
+
+    /// A member by its name, which must not stand there twice: hosts would disagree on which counts.
+    fn member(&self, object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, Fault> {
+        let is_named = |member: &CstObjectProp| member.decoded_name().as_deref() == Some(name);
+        let mut members = object.properties().into_iter().filter(is_named);
+        let first = members.next();
+        match members.next() {
+            None => Ok(first),
+            Some(second) => Err(self.fault(
+                &second.into(),
+                format!("`{name}` stands here a second time"),
+            )),
+        }
+    }
+
+    /// Changes the fields that have to say something else, and adds those that are missing.
+    fn mend(&self, fields: &CstObject, entry: &Entry) -> Result<(), Fault> {
+        for field in &entry.0 {
+            match self.member(fields, field.key)? {
+                None => {
+                    fields.append(field.key, words(&field.words));
+                }
+                Some(said) if field.is_fixed && value_of(&said) != field.words.json() => {
+                    said.set_value(words(&field.words));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault where a node begins.
+    fn fault(&self, node: &CstNode, message: impl Into<String>) -> Fault {
+        Fault::at(self.text, offset(node), message)
+    }
+}
+
+/// The bytes before a node, as long as nothing was edited.
+fn offset(node: &CstNode) -> usize {
+    let before = node.previous_siblings().map(|node| node.to_string().len());
+    let within: usize = before.sum();
+    node.parent()
+        .map_or(within, |parent| within + offset(&parent.into()))
+}
+
+fn value_of(member: &CstObjectProp) -> Value {
+    let value = member.value().and_then(|value| value.to_serde_value());
+    value.unwrap_or_default()
+}
+
+fn written(entry: &Entry) -> CstInputValue {
+    let fields = entry.0.iter();
+    let pairs = fields.map(|field| (field.key.to_owned(), words(&field.words)));
+    CstInputValue::Object(pairs.collect())
+}
+
+fn words(said: &Words) -> CstInputValue {
+    match said {
+        Words::One(word) => CstInputValue::from(word.as_str()),
+        Words::Many(words) => {
+            let words = words.iter().map(|word| CstInputValue::from(word.as_str()));
+            CstInputValue::Array(words.collect())
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! `lore setup`: makes a host of agents start the bridge, by one entry in its config file.
+
+mod edit;
+mod entry;
+mod file;
+mod host;
+mod json_file;
+mod plan;
+mod told;
+mod toml_file;
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use lore::connection::Error;
+use lore::protocol::{Code, ErrorBody};
+use serde_json::json;
+
+use super::output::{Output, shown};
+use super::{End, Failure, Globals, mcp};
+use edit::Fault;
+use entry::{Entry, NAME};
+use file::{Change, FileError, Found};
+use host::Host;
+use plan::{Plan, Refused};
+use told::{Printed, Report};
+
+/// How often a file that somebody else keeps changing is read again.
+const TRIES_MAX: u32 = 8;
+
+/// Make a host of agents start lore: one entry in its config file, all else as it is
+///
+/// The file as it was before the first change is kept beside it, with `.lore-backup` behind its name.
+/// What --agent, --session and --socket say goes into the entry.
+#[derive(Debug, clap::Args)]
+pub struct Setup {
+    /// Which host
+    #[arg(value_enum)]
+    host: Host,
+    /// The project's file instead of the user's: that of this folder, otherwise of the current one
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    project: Option<PathBuf>,
+    /// This file instead, for another profile or a relative of the host
+    #[arg(long, value_name = "FILE", conflicts_with = "project")]
+    file: Option<PathBuf>,
+    /// Which tools the host's agents see, as `lore mcp` takes it
+    #[arg(long, value_name = "LIST", value_parser = mcp::list)]
+    tools: Option<String>,
+    /// Take the entry out
+    #[arg(long, conflicts_with = "tools")]
+    remove: bool,
+    /// Print the entry as it would stand in the host's file, and do nothing
+    #[arg(long, conflicts_with_all = ["remove", "dry_run", "force"])]
+    print: bool,
+    /// Show what would change, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also when an entry of this name is somebody else's
+    #[arg(long)]
+    force: bool,
+}
+
+impl Setup {
+    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
+        let output = match globals.json {
+            true => Output::Json,
+            false => Output::Human,
+        };
+        let entry = self.host.entry(program()?, self.arguments(globals)?);
+        if self.print {
+            let text = edit::put(self.host.shape(), "", &entry, false);
+            let printed = Printed {
+                host: self.host.name(),
+                entry: entry.json(),
+                text: text.map_err(|fault| broken(Path::new(self.host.name()), &fault))?,
+            };
+            printed.tell(output)?;
+            return Ok(End::Good);
+        }
+        let file = self.chosen()?;
+        for _ in 0..TRIES_MAX {
+            if let Some(report) = self.once(&file, &entry)? {
+                report.tell(output, self.host.next(self.project.is_some()), self.host)?;
+                return Ok(End::Good);
+            }
+        }
+        let told = format!("{} changes too often to be edited", file.display());
+        let hint = format!("Close {}, then run this again", self.host.title());
+        Err(refused(told, hint))
+    }
+
+    /// What the host gives the program that it starts.
+    fn arguments(&self, globals: &Globals) -> Result<Vec<String>, Failure> {
+        let socket = globals.socket.as_deref().map(absolute).transpose()?;
+        let socket = socket.map(|path| text(&path)).transpose()?;
+        let flags = [
+            ("--tools", &self.tools),
+            ("--agent", &globals.agent),
+            ("--session", &globals.session),
+            ("--socket", &socket),
+        ];
+        let said = flags
+            .into_iter()
+            .filter_map(|(flag, said)| Some([flag.to_owned(), said.clone()?]));
+        Ok(std::iter::once("mcp".to_owned())
+            .chain(said.flatten())
+            .collect())
+    }
+
+    /// The file to edit. Of several that the host reads, the one that has the entry, else one that is
+    /// there, else the first.
+    fn chosen(&self) -> Result<PathBuf, Failure> {
+        let files = self.files()?;
+        let has_entry = |file: &&PathBuf| {
+            let found = file::read(file).ok().flatten();
+            found.is_some_and(|found| {
+                edit::find(self.host.shape(), &found.text).is_ok_and(|entry| entry.is_some())
+            })
+        };
+        let file = match files.as_slice() {
+            [only] => Some(only),
+            several => several
+                .iter()
+                .find(has_entry)
+                .or_else(|| several.iter().find(|file| file.exists()))
+                .or_else(|| several.first()),
+        };
+        file.cloned()
+            .ok_or_else(|| Failure::Usage("no file to edit".to_owned()))
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+        if let Some(file) = &self.file {
+            return Ok(vec![absolute(file)?]);
+        }
+        if let Some(folder) = &self.project {
+            let folder = absolute(folder)?;
+            if !folder.is_dir() {
+                return Err(Failure::Usage(format!(
+                    "{} is no folder: --project takes that of a project",
+                    shown(&folder.display().to_string(), 0)
+                )));
+            }
+            return Ok(self.host.project_files(&folder));
+        }
+        let variable = |name: &str| {
+            let value = std::env::var_os(name).filter(|value| !value.is_empty());
+            value.map(PathBuf::from)
+        };
+        let files = self.host.user_files(&variable).ok_or_else(|| {
+            let told = format!(
+                "where {} has its file is unknown: HOME is not set",
+                self.host.title()
+            );
+            refused(told, "Set HOME, or name the file with --file")
+        })?;
+        files.iter().map(|file| absolute(file)).collect()
+    }
+
+    /// Reads, decides and writes. Nothing comes back when somebody else was faster.
+    fn once(&self, named: &Path, entry: &Entry) -> Result<Option<Report>, Failure> {
+        let path = file::behind_links(named).map_err(stays)?;
+        let before = file::read(&path).map_err(stays)?;
+        let text = before.as_ref().map(|before| before.text.as_str());
+        let shape = self.host.shape();
+        let plan = match self.remove {
+            true => {
+                // One that cannot be read says nothing, and stays.
+                let backup = file::read(&file::backup_of(&path)).ok().flatten();
+                let backup = backup.as_ref().map(|backup| backup.text.as_str());
+                plan::take_out(shape, text, backup, entry, self.force)
+            }
+            false => plan::put(shape, text, entry, self.force),
+        };
+        let plan = plan.map_err(|refused| self.told(named, refused))?;
+        let change = match self.dry_run {
+            true => Change::Done(None),
+            false => act(&path, before.as_ref(), &plan).map_err(stays)?,
+        };
+        let Change::Done(backup) = change else {
+            return Ok(None);
+        };
+        let after = plan.after().filter(|_| self.dry_run);
+        Ok(Some(Report {
+            host: self.host.name(),
+            file: named.to_owned(),
+            outcome: plan.outcome(),
+            dry_run: self.dry_run,
+            deleted: plan == Plan::Delete,
+            backup,
+            diff: after.map(|after| told::diff(named, text.unwrap_or_default(), after)),
+        }))
+    }
+
+    fn told(&self, file: &Path, why: Refused) -> Failure {
+        let what = match why {
+            Refused::Broken(fault) => return broken(file, &fault),
+            Refused::Foreign(what) => what,
+        };
+        let verb = match self.remove {
+            true => "takes it out",
+            false => "replaces it",
+        };
+        refused(
+            format!("{} has an entry `{NAME}` that {what}", file.display()),
+            format!("It stays; --force {verb}"),
+        )
+    }
+}
+
+/// Does what is planned.
+fn act(path: &Path, before: Option<&Found>, plan: &Plan) -> Result<Change, FileError> {
+    match plan {
+        Plan::Keep(_) => Ok(Change::Done(None)),
+        Plan::Write(text, _) => file::replace(path, before, text),
+        Plan::Delete => file::delete(path, before),
+    }
+}
+
+/// How a host starts this program: by its name, if that is what PATH finds, else by its path.
+fn program() -> Result<String, Failure> {
+    let here = std::env::current_exe()?;
+    match is_on_path(&here, std::env::var_os("PATH")) {
+        true => Ok(NAME.to_owned()),
+        false => text(&here),
+    }
+}
+
+/// Whether the first program of our name on PATH is this one. Folders that are not absolute mean
+/// something else to every host.
+fn is_on_path(here: &Path, path: Option<OsString>) -> bool {
+    let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    let path = path.unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(NAME))
+        .find(|program| program.is_file());
+    found.is_some_and(|found| match (identity(&found), identity(here)) {
+        (Ok(found), Ok(here)) => found == here,
+        _ => false,
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    Ok(std::path::absolute(path)?)
+}
+
+/// A path as config files can have it.
+fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let told = format!("the path {} is not UTF-8", path.display());
+        refused(
+            told,
+            "Config files cannot have it: move the program or the socket",
+        )
+    })
+}
+
+fn stays(error: FileError) -> Failure {
+    let hint = match &error {
+        FileError::Io { .. } => "Nothing was changed",
+        FileError::Dangling(_) => "Make the file or remove the link, then run this again",
+        FileError::NoFile(_) | FileError::TooLarge(_) => "Name another with --file",
+        FileError::NotOurs { .. } => "Run this as the one it belongs to",
+        FileError::NotText { .. } => "Save it as UTF-8, then run this again",
+    };
+    refused(error.to_string(), hint)
+}
+
+fn broken(file: &Path, fault: &Fault) -> Failure {
+    let Fault {
+        line,
+        column,
+        message,
+    } = fault;
+    let told = format!(
+        "{}, line {line}, column {column}: {message}",
+        file.display()
+    );
+    let details = json!({"file": file, "line": line, "column": column});
+    let body = ErrorBody::new(Code::InvalidInput, told)
+        .hint("Nothing was changed; mend the file, then run this again");
+    Failure::Call(Error::Refused(body.details(details)))
+}
+
+fn refused(told: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::Call(Error::Refused(
+        ErrorBody::new(Code::InvalidInput, told).hint(hint),
+    ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Files of any content: what is theirs stays, what is ours comes and goes.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::edit::{self, Shape};
+use super::entry::{Entry, Standing};
+use super::file::{self, Change};
+use super::host::Host;
+use super::plan::{self, Outcome, Plan};
+
+const HOSTS: [Host; 6] = [
+    Host::ClaudeCode,
+    Host::Codex,
+    Host::Cursor,
+    Host::VsCode,
+    Host::Gemini,
+    Host::OpenCode,
+];
+
+fn entry(host: Host) -> Entry {
+    host.entry(
+        "/opt/it's \"here\"/lore".into(),
+        vec!["mcp".into(), "--agent".into(), "ü".into()],
+    )
+}
+
+/// Any JSON object, with members that hosts have and that they do not.
+fn objects() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    let values = leaf.prop_recursive(4, 40, 5, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..5).prop_map(Value::from),
+            vec((any::<String>(), inner), 0..5).prop_map(|pairs| pairs.into_iter().collect()),
+        ]
+    });
+    let servers = vec(("[a-z]{0,6}", values.clone()), 0..4);
+    let rest = vec((any::<String>(), values), 0..5);
+    (rest, proptest::option::of(servers), any::<bool>()).prop_map(|(rest, servers, is_first)| {
+        let names = ["mcpServers", "servers", "mcp"];
+        let servers = servers.map(|servers| servers.into_iter().collect::<Value>());
+        let servers = names.map(|name| Some((name.to_owned(), servers.clone()?)));
+        let servers = servers.into_iter().flatten();
+        let is_other = |(name, _): &(String, Value)| !names.contains(&name.as_str());
+        let rest = rest.into_iter().filter(is_other);
+        let members: Map<_, _> = match is_first {
+            true => servers.chain(rest).collect(),
+            false => rest.chain(servers).collect(),
+        };
+        Value::Object(members)
+    })
+}
+
+/// A text that means the value: on one line, or on several with this before each member.
+fn written(value: &Value, indent: Option<&str>) -> String {
+    let Some(indent) = indent else {
+        return value.to_string();
+    };
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+    let mut out = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    serde::Serialize::serialize(value, &mut serializer).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The names on the way to the entries, as the text has them.
+fn container(host: Host, value: &Value) -> Vec<&'static str> {
+    let Shape::Json(shape) = host.shape() else {
+        return vec![];
+    };
+    let inner = shape.inner.filter(|inner| {
+        let inner = &value[shape.container][inner];
+        inner.is_object() && !inner["type"].is_string()
+    });
+    [shape.container].into_iter().chain(inner).collect()
+}
+
+proptest! {
+    /// Every member stays with its value and in its order, ours is the last of the servers; and both
+    /// ways back lead to the same text or the same value.
+    #[test]
+    fn any_json_is_kept(value in objects(), indent in prop_oneof![Just(None), Just(Some("  ")), Just(Some("\t")), Just(Some(""))], ends in any::<bool>()) {
+        for host in HOSTS.into_iter().filter(|host| *host != Host::Codex) {
+            let entry = entry(host);
+            let mut text = written(&value, indent);
+            if ends {
+                text = text.replace('\n', "\r\n") + "\r\n";
+            }
+            let path = container(host, &value);
+            let Plan::Write(with, outcome) = plan::put(host.shape(), Some(&text), &entry, false).unwrap() else {
+                panic!("nothing happened to {text}");
+            };
+            prop_assert_eq!(outcome, Outcome::Added);
+            let mut wanted = value.clone();
+            let mut place = &mut wanted;
+            for name in &path {
+                place = place.as_object_mut().unwrap().entry(*name).or_insert_with(|| json!({}));
+            }
+            place["lore"] = entry.json();
+            let read: Value = serde_json::from_str(&with).unwrap();
+            prop_assert_eq!(read.to_string(), wanted.to_string(), "in {}", with);
+            prop_assert_eq!(
+                plan::put(host.shape(), Some(&with), &entry, false).unwrap(),
+                Plan::Keep(Outcome::Unchanged)
+            );
+
+            let back = plan::take_out(host.shape(), Some(&with), Some(&text), &entry, false);
+            prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
+            let left: Value = serde_json::from_str(&edit::take_out(host.shape(), &with).unwrap()).unwrap();
+            let mut wanted = value.clone();
+            if wanted.get(path[0]).is_none() {
+                wanted[path[0]] = json!({});
+            }
+            prop_assert_eq!(left.to_string(), wanted.to_string());
+        }
+    }
+
+    /// No text makes an editor panic, nor does one that is edited lose what it says.
+    #[test]
+    fn any_text_is_edited_or_refused(text in "([\\[\\]{}\",:=.#/*\\\\ \\r\\n']|lore|mcp|mcpServers|mcp_servers|servers|true|1|é|\u{feff}){0,40}") {
+        for host in HOSTS {
+            let entry = entry(host);
+            if let Ok(Plan::Write(with, _)) = plan::put(host.shape(), Some(&text), &entry, true) {
+                let present = edit::find(host.shape(), &with).unwrap().unwrap();
+                prop_assert_eq!(entry.compare(&present), Standing::Same, "{:?} from {:?}", with, text);
+                let left = edit::take_out(host.shape(), &with).unwrap();
+                prop_assert!(edit::find(host.shape(), &left).unwrap().is_none());
+            }
+        }
+    }
+
+    /// Tables of any kind and their comments stay line by line.
+    #[test]
+    fn any_toml_is_kept(lines in vec(prop_oneof![
+        Just("# note"), Just(""), Just("[mcp_servers.a]"), Just("[mcp_servers.b.env]"), Just("[mcp_servers]"),
+        Just("[[hooks]]"), Just("[projects.\"/x\"] # why"), Just("  k = [ 1,  2 ]"), Just("command = 'c' # so"),
+        Just("mcp_servers.d.command = \"d\""), Just("text = '''\n# no\n[mcp_servers.lore]\n'''"),
+    ], 0..14), crlf in any::<bool>(), end in any::<bool>()) {
+        let mut text = lines.join("\n");
+        if end {
+            text.push('\n');
+        }
+        if crlf {
+            text = text.replace('\n', "\r\n");
+        }
+        let (shape, entry) = (Host::Codex.shape(), entry(Host::Codex));
+        if let Ok(Plan::Write(with, _)) = plan::put(shape, Some(&text), &entry, false) {
+            let bare = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+            let (had, mut has) = (bare(&text), bare(&with));
+            for line in &had {
+                let at = has.iter().position(|other| other == line);
+                prop_assert!(at.is_some(), "{} is not in {}", line, with);
+                has.remove(at.unwrap());
+            }
+            prop_assert!(has.len() <= 6, "{:?}", has);
+            prop_assert_eq!(with.contains("\r\n"), text.contains("\r\n"));
+            let back = plan::take_out(shape, Some(&with), Some(&text), &entry, false);
+            prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
+        }
+    }
+}
+
+/// A file that changed after it was read is left as it is: nothing is written, kept or left over.
+#[test]
+fn who_is_overtaken_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, "{}").unwrap();
+    let before = file::read(&path).unwrap();
+    std::fs::write(&path, "{ }").unwrap();
+    let change = file::replace(&path, before.as_ref(), "{\"a\": 1}").unwrap();
+    assert_eq!(change, Change::Overtaken);
+    assert_eq!(
+        file::delete(&path, before.as_ref()).unwrap(),
+        Change::Overtaken
+    );
+    assert_eq!(file::replace(&path, None, "x").unwrap(), Change::Overtaken);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{ }");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let before = file::read(&path).unwrap();
+    let change = file::replace(&path, before.as_ref(), "new").unwrap();
+    assert_eq!(change, Change::Done(Some(file::backup_of(&path))));
+    let before = file::read(&path).unwrap();
+    let change = file::replace(&path, before.as_ref(), "newer").unwrap();
+    assert_eq!(change, Change::Done(None));
+    assert_eq!(
+        std::fs::read_to_string(file::backup_of(&path)).unwrap(),
+        "{ }"
+    );
+}
+
+/// Ours is told from others' by what it runs.
+#[test]
+fn ours_is_what_runs_the_bridge() {
+    let standing = |present: Value| entry(Host::Cursor).compare(&present);
+    for ours in [
+        json!({"command": "lore", "args": ["mcp"]}),
+        json!({"command": "/x/lore", "args": ["--agent", "a", "mcp"], "env": {}}),
+        json!({"command": ["lore", "mcp"]}),
+    ] {
+        assert_eq!(standing(ours), Standing::Other);
+    }
+    for (foreign, what) in [
+        (
+            json!({"command": "lore", "args": ["serve"]}),
+            "runs `lore serve`",
+        ),
+        (
+            json!({"command": "npx", "args": ["lore", "mcp"]}),
+            "runs `npx lore mcp`",
+        ),
+        (json!({"url": "https://x"}), "is no local program"),
+        (json!(null), "is no local program"),
+    ] {
+        assert_eq!(standing(foreign), Standing::Foreign(what.into()));
+    }
+}

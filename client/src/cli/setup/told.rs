@@ -1,0 +1,130 @@
+//! What is said of a change: to people in sentences, to programs as one JSON object.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::host::Host;
+use super::plan::Outcome;
+use crate::cli::Failure;
+use crate::cli::output::{self, Output, is_terminal, shown, shown_lines, text_for};
+
+/// The longest line of a difference, in characters: some hosts keep a whole history on one.
+const DIFF_LINE_MAX: usize = 240;
+
+/// Lines around a change that a difference shows.
+const DIFF_CONTEXT: usize = 3;
+
+/// What was done, or would be.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The host, as it is called on the command line.
+    pub host: &'static str,
+    /// The file that the host reads.
+    pub file: PathBuf,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether nothing was done.
+    pub dry_run: bool,
+    /// Whether the file had nothing else and is gone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// The backup that was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<PathBuf>,
+    /// The difference, of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// The entry as it would stand in the host's file.
+#[derive(Debug, Serialize)]
+pub struct Printed {
+    /// The host, as it is called on the command line.
+    pub host: &'static str,
+    /// The entry's fields.
+    pub entry: Value,
+    /// A file with the entry alone.
+    pub text: String,
+}
+
+impl Report {
+    /// Tells it.
+    pub fn tell(&self, output: Output, next: &str, host: Host) -> Result<(), Failure> {
+        match output {
+            Output::Json => json(self),
+            Output::Human => {
+                if let Some(diff) = &self.diff {
+                    output::write(text_for(diff, is_terminal()).as_bytes())?;
+                    eprintln!("lore: nothing was changed");
+                    return Ok(());
+                }
+                Ok(output::write(self.sentences(next, host).as_bytes())?)
+            }
+        }
+    }
+
+    fn sentences(&self, next: &str, host: Host) -> String {
+        let file = shown_path(&self.file);
+        let mut told = match self.outcome {
+            Outcome::Added => format!("{file} has lore now\n"),
+            Outcome::Updated => format!("{file} has lore as it should be now\n"),
+            Outcome::Replaced => format!("{file} has lore now, in the place of another\n"),
+            Outcome::Unchanged => format!("{file} has lore already: nothing changed\n"),
+            Outcome::Removed if self.deleted => {
+                format!("{file} had nothing but lore, and is gone\n")
+            }
+            Outcome::Removed => format!("{file} is without lore now\n"),
+            Outcome::Absent => format!("{file} has no lore: nothing changed\n"),
+        };
+        if let Some(backup) = &self.backup {
+            told += &format!("  as it was: {}\n", shown_path(backup));
+        }
+        match self.outcome {
+            Outcome::Added | Outcome::Updated | Outcome::Replaced => {
+                told += &format!("  {}: {next}\n", host.title());
+            }
+            Outcome::Unchanged | Outcome::Removed | Outcome::Absent => {}
+        }
+        told
+    }
+}
+
+impl Printed {
+    /// Tells it.
+    pub fn tell(&self, output: Output) -> Result<(), Failure> {
+        match output {
+            Output::Json => json(self),
+            Output::Human => Ok(output::write(shown_lines(&self.text).as_bytes())?),
+        }
+    }
+}
+
+/// A unified difference of a file, its lines cut where they are very long.
+pub fn diff(file: &Path, before: &str, after: &str) -> String {
+    let name = shown_path(file);
+    let difference = TextDiff::from_lines(before, after);
+    let unified = difference
+        .unified_diff()
+        .context_radius(DIFF_CONTEXT)
+        .header(&name, &name)
+        .to_string();
+    let mut cut = String::with_capacity(unified.len());
+    for line in unified.lines() {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        cut += &shown(line, DIFF_LINE_MAX);
+        cut.push('\n');
+    }
+    cut
+}
+
+fn shown_path(path: &Path) -> String {
+    shown(&path.display().to_string(), 0)
+}
+
+fn json(told: &impl Serialize) -> Result<(), Failure> {
+    let told = serde_json::to_vec(told).map_err(std::io::Error::other)?;
+    Ok(output::write_json(&told)?)
+}

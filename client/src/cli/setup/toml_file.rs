@@ -1,0 +1,200 @@
+//! TOML files of hosts, edited with their comments, order and line ends.
+
+use serde_json::Value as Json;
+use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::edit::Fault;
+use super::entry::{Entry, NAME, Words};
+
+/// As [`super::edit::find`].
+pub fn find(container: &str, text: &str) -> Result<Option<Json>, Fault> {
+    let document = parse(container, text)?;
+    let servers = document.get(container).and_then(Item::as_table_like);
+    let entry = servers.and_then(|servers| servers.get(NAME));
+    Ok(entry.map(json))
+}
+
+/// As [`super::edit::put`].
+pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<String, Fault> {
+    edit(container, text, |document| {
+        let servers = document.entry(container).or_insert_with(|| {
+            let mut servers = Table::new();
+            // No header of its own: the entry's names it.
+            servers.set_implicit(true);
+            Item::Table(servers)
+        });
+        if let Some(present) = servers.get_mut(NAME).and_then(Item::as_table_like_mut) {
+            mend(present, entry, whole);
+        } else if let Some(servers) = servers.as_table_mut() {
+            let mut table = Table::new();
+            mend(&mut table, entry, whole);
+            servers.insert(NAME, Item::Table(table));
+        } else if let Some(servers) = servers.as_inline_table_mut() {
+            let mut table = InlineTable::new();
+            mend(&mut table, entry, whole);
+            servers.insert(NAME, Value::InlineTable(table));
+        }
+    })
+}
+
+/// As [`super::edit::take_out`].
+pub fn take_out(container: &str, text: &str) -> Result<String, Fault> {
+    edit(container, text, |document| {
+        let servers = document.get_mut(container);
+        if let Some(servers) = servers.and_then(Item::as_table_like_mut) {
+            servers.remove(NAME);
+        }
+    })
+}
+
+/// Reads a file and checks that entries can stand in it. The parser bounds how deep it may nest.
+fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, Fault> {
+    let document = Document::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        Fault::at(text, at, error.message())
+    })?;
+    let needs_table = |item: Option<&Item>, name: &str| match item {
+        Some(item) if !item.is_table_like() => {
+            let at = item.span().map_or(0, |span| span.start);
+            Err(Fault::at(text, at, format!("`{name}` should be a table")))
+        }
+        Some(_) | None => Ok(()),
+    };
+    let servers = document.get(container);
+    needs_table(servers, container)?;
+    let entry = servers.and_then(Item::as_table_like);
+    needs_table(
+        entry.and_then(|servers| servers.get(NAME)),
+        &format!("{container}.{NAME}"),
+    )?;
+    Ok(document)
+}
+
+/// Sets the fields that have to say something else, and adds those that are missing; as a whole,
+/// nothing else stays.
+fn mend(fields: &mut dyn TableLike, entry: &Entry, whole: bool) {
+    if whole {
+        fields.clear();
+    }
+    for field in &entry.0 {
+        let value = words(&field.words);
+        match fields.get_mut(field.key) {
+            None => {
+                fields.insert(field.key, Item::Value(value));
+            }
+            Some(said) if field.is_fixed && json(said) != field.words.json() => {
+                replace(said, value);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Puts a value in the place of another, with what stands around it on its line.
+fn replace(said: &mut Item, mut value: Value) {
+    if let Some(old) = said.as_value() {
+        *value.decor_mut() = old.decor().clone();
+    }
+    *said = Item::Value(value);
+}
+
+fn words(said: &Words) -> Value {
+    match said {
+        Words::One(word) => Value::from(word.as_str()),
+        Words::Many(words) => Value::Array(words.iter().map(String::as_str).collect::<Array>()),
+    }
+}
+
+/// What of a field or an entry can be compared: tables, lists and texts.
+fn json(item: &Item) -> Json {
+    if let Some(table) = item.as_table_like() {
+        let fields = table.iter();
+        return fields
+            .map(|(key, item)| (key.to_owned(), json(item)))
+            .collect();
+    }
+    let text = |value: &Value| value.as_str().map_or(Json::Null, Json::from);
+    match item.as_value() {
+        Some(Value::Array(list)) => list.iter().map(text).collect(),
+        Some(value) => text(value),
+        None => Json::Null,
+    }
+}
+
+/// Edits a document, and carries what changed over to the text as it stands.
+fn edit(
+    container: &str,
+    text: &str,
+    change: impl FnOnce(&mut DocumentMut),
+) -> Result<String, Fault> {
+    let mut document = parse(container, text)?.into_mut();
+    let printed = document.to_string();
+    change(&mut document);
+    let edited = document.to_string();
+    graft(text, &printed, &edited).ok_or_else(|| {
+        Fault::at(
+            text,
+            0,
+            "this file cannot be edited without changing the rest",
+        )
+    })
+}
+
+/// Takes over into `text` the lines in which `edited` differs from `printed`: a document prints its
+/// text again line by line, but all line ends alike and the last one always. Comments above an
+/// entry that is taken out stay. Nothing when the lines are not the same.
+fn graft(text: &str, printed: &str, edited: &str) -> Option<String> {
+    let had: Vec<&str> = text.split_inclusive('\n').collect();
+    let printed: Vec<&str> = printed.split_inclusive('\n').map(bare).collect();
+    let edited: Vec<&str> = edited.split_inclusive('\n').map(bare).collect();
+    if !had.iter().copied().map(bare).eq(printed.iter().copied()) {
+        return None;
+    }
+    let end = match had.first().is_some_and(|line| line.ends_with("\r\n")) {
+        true => "\r\n",
+        false => "\n",
+    };
+    let common = |one: &mut dyn Iterator<Item = (&&str, &&str)>| {
+        one.take_while(|(printed, edited)| printed == edited)
+            .count()
+    };
+    let before = common(&mut printed.iter().zip(&edited));
+    let after = common(&mut printed.iter().rev().zip(edited.iter().rev()));
+    let after = after.min(printed.len().min(edited.len()) - before);
+
+    let put_in = edited.get(before..edited.len() - after)?;
+    let taken_out = had.get(before..had.len() - after)?;
+    let mut grafted = had.get(..before)?.concat();
+    if put_in.is_empty() {
+        grafted.extend(comments_above(taken_out));
+    }
+    for line in put_in {
+        if !grafted.is_empty() && !grafted.ends_with('\n') {
+            grafted.push_str(end);
+        }
+        grafted.push_str(line);
+        grafted.push_str(end);
+    }
+    grafted.extend(had.get(had.len() - after..)?.iter().copied());
+    Some(grafted)
+}
+
+/// The lines before the first one that says something, if they have a comment.
+fn comments_above<'t>(lines: &[&'t str]) -> Vec<&'t str> {
+    let is_comment = |line: &str| line.trim_start().starts_with('#');
+    let above: Vec<&str> = lines
+        .iter()
+        .copied()
+        .take_while(|line| line.trim().is_empty() || is_comment(line))
+        .collect();
+    match above.iter().any(|line| is_comment(line)) {
+        true => above,
+        false => Vec::new(),
+    }
+}
+
+/// A line without its end.
+fn bare(line: &str) -> &str {
+    line.strip_suffix('\n')
+        .map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
+}

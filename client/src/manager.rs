@@ -1,0 +1,294 @@
+//! Who runs the daemon: a service manager, or a client that found nobody serving. Clients never start
+//! a daemon beside a manager.
+//!
+//! Two things tell that there is one: the lock file of a daemon that serves, and a socket unit (a job
+//! of launchd) that is enabled and means the same socket.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::places::{self, PlaceError, Places, SYSTEM_SOCKET};
+
+/// The unit that systemd listens with.
+pub const SOCKET_UNIT: &str = "lored.socket";
+/// The unit that systemd starts behind the socket.
+pub const SERVICE_UNIT: &str = "lored.service";
+/// The job of launchd.
+pub const LAUNCHD_LABEL: &str = "local.lored";
+
+/// The most of a lock file, a unit or a job that is read, in bytes.
+const FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// Who starts the daemon, and starts it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// systemd.
+    Systemd,
+    /// launchd.
+    Launchd,
+    /// A client, on its first call; the next one does so again.
+    Client,
+    /// Nobody: somebody's terminal, for instance.
+    None,
+}
+
+impl Manager {
+    /// Its name, as lock files have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Systemd => "systemd",
+            Self::Launchd => "launchd",
+            Self::Client => "client",
+            Self::None => "none",
+        }
+    }
+
+    /// Whether it is a program whose task that is.
+    #[must_use]
+    pub const fn is_service_manager(self) -> bool {
+        match self {
+            Self::Systemd | Self::Launchd => true,
+            Self::Client | Self::None => false,
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        [Self::Systemd, Self::Launchd, Self::Client]
+            .into_iter()
+            .find(|manager| manager.name() == name)
+            .unwrap_or(Self::None)
+    }
+}
+
+impl fmt::Display for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The daemon that holds a lock, as its lock file tells: a first line with its process, one with
+/// `manager` and a name; others are passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process; `None` when the file does not say.
+    pub pid: Option<u32>,
+    /// Who runs it; [`Manager::None`] when the file does not say.
+    pub manager: Manager,
+}
+
+impl Holder {
+    fn read(text: &str) -> Self {
+        let pid = text
+            .lines()
+            .next()
+            .and_then(|line| line.trim().parse().ok());
+        let manager = text
+            .lines()
+            .find_map(|line| line.strip_prefix("manager "))
+            .map_or(Manager::None, |name| Manager::named(name.trim()));
+        Self { pid, manager }
+    }
+}
+
+/// Who holds a daemon's lock; `None` when it is free. It is taken for a moment: the daemon tries for
+/// a second.
+///
+/// # Errors
+/// When the file is there and cannot be used.
+pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
+    let at_lock = |error| PlaceError::Io {
+        path: lock.to_owned(),
+        error,
+    };
+    let file = match OpenOptions::new().read(true).write(true).open(lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at_lock(error)),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => Ok(Some(Holder::read(&start_of(&file).map_err(at_lock)?))),
+        Err(TryLockError::Error(error)) => Err(at_lock(error)),
+    }
+}
+
+/// The service manager that is to start the daemon of these places, when one is: its socket unit is
+/// enabled and means the same socket, or it is the system-wide daemon's.
+#[must_use]
+pub fn in_charge(places: &Places) -> Option<Manager> {
+    in_charge_of(places, places::variable)
+}
+
+/// The same for given variables.
+#[must_use]
+pub fn in_charge_of(
+    places: &Places,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<Manager> {
+    if cfg!(target_os = "macos") {
+        let home = PathBuf::from(variable("HOME")?);
+        let job = text_of(&launchd_job(&home)).ok()?;
+        let socket = places.socket.to_str()?;
+        return job.contains(&in_xml(socket)).then_some(Manager::Launchd);
+    }
+    if places.socket == Path::new(SYSTEM_SOCKET) {
+        return Some(Manager::Systemd);
+    }
+    let runtime = PathBuf::from(variable("XDG_RUNTIME_DIR")?);
+    if !user_manager_runs(&runtime) {
+        return None;
+    }
+    let own = config_home(&variable).map(|config| config.join("systemd/user"));
+    let is_ours = |folder: PathBuf| {
+        let unit = folder.join("sockets.target.wants").join(SOCKET_UNIT);
+        text_of(&unit).is_ok_and(|unit| listens_at(&unit, &runtime, &places.socket))
+    };
+    own.into_iter()
+        .chain(["/etc/systemd/user".into()])
+        .any(is_ours)
+        .then_some(Manager::Systemd)
+}
+
+/// Whether systemd runs for this user: its manager listens in the folder of what runs.
+#[must_use]
+pub fn user_manager_runs(runtime: &Path) -> bool {
+    runtime.join("systemd/private").exists()
+}
+
+/// Where a user's settings are: what `XDG_CONFIG_HOME` says, or `.config` at home.
+#[must_use]
+pub fn config_home(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let said = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+    said.filter(|said| said.is_absolute())
+        .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))
+}
+
+/// Where the job of launchd lies in a user's home.
+#[must_use]
+pub fn launchd_job(home: &Path) -> PathBuf {
+    home.join("Library/LaunchAgents")
+        .join(format!("{LAUNCHD_LABEL}.plist"))
+}
+
+/// A text as XML has it.
+#[must_use]
+pub fn in_xml(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// Whether a socket unit listens at this path. Of systemd's specifiers those are known that `lore
+/// service install` writes.
+fn listens_at(unit: &str, runtime: &Path, socket: &Path) -> bool {
+    let said = unit
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("ListenStream="));
+    let Some(said) = said else { return false };
+    let path = match said.strip_prefix("%t/") {
+        Some(below) => runtime.join(below.replace("%%", "%")),
+        None => said.replace("%%", "%").into(),
+    };
+    path == socket
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    start_of(&File::open(path)?)
+}
+
+fn start_of(file: &File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Whether there is a file or link of this name.
+#[must_use]
+pub fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_files_tell_who_holds_them() {
+        let read = |text| {
+            let holder = Holder::read(text);
+            (holder.pid, holder.manager)
+        };
+        assert_eq!(read("12\nmanager systemd\n"), (Some(12), Manager::Systemd));
+        assert_eq!(
+            read("12\nmore\nmanager client"),
+            (Some(12), Manager::Client)
+        );
+        // As older daemons wrote it; as none did.
+        assert_eq!(read("12\n"), (Some(12), Manager::None));
+        assert_eq!(read(""), (None, Manager::None));
+        assert_eq!(read("x\nmanager upstart\n"), (None, Manager::None));
+    }
+
+    #[test]
+    fn a_free_lock_has_no_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("lored.lock");
+        assert_eq!(holder(&lock).unwrap(), None);
+        fs::write(&lock, "7\nmanager systemd\n").unwrap();
+        assert_eq!(holder(&lock).unwrap(), None, "it tells of an earlier one");
+        let held = File::open(&lock).unwrap();
+        held.lock().unwrap();
+        let manager = Manager::Systemd;
+        let pid = Some(7);
+        assert_eq!(holder(&lock).unwrap(), Some(Holder { pid, manager }));
+    }
+
+    /// An enabled unit is in charge of its own socket alone, and only while there is a manager.
+    #[test]
+    #[cfg(not(target_os = "macos"))]
+    fn an_enabled_socket_is_in_charge_of_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let wants = folder
+            .path()
+            .join(".config/systemd/user/sockets.target.wants");
+        fs::create_dir_all(&wants).unwrap();
+        let unit = "[Socket]\nListenStream=%t/lore/lore.sock\n";
+        fs::write(wants.join(SOCKET_UNIT), unit).unwrap();
+        let runtime = folder.path().join("run");
+        let charge = |lore_home: Option<&str>| {
+            let variable = |name: &str| match name {
+                "HOME" => Some(folder.path().into()),
+                "XDG_RUNTIME_DIR" => Some(runtime.clone().into_os_string()),
+                "LORE_HOME" => lore_home.map(OsString::from),
+                _ => None,
+            };
+            in_charge_of(
+                &Places::from_variables(variable, 7, None).unwrap(),
+                variable,
+            )
+        };
+        assert_eq!(charge(None), None, "no manager runs");
+        fs::create_dir_all(runtime.join("systemd")).unwrap();
+        fs::write(runtime.join("systemd/private"), "").unwrap();
+        assert_eq!(charge(None), Some(Manager::Systemd));
+        assert_eq!(charge(Some("/elsewhere")), None);
+    }
+
+    #[test]
+    fn units_name_their_sockets() {
+        let runtime = Path::new("/run/user/7");
+        let listens = |said: &str, path: &str| listens_at(said, runtime, Path::new(path));
+        assert!(listens(
+            "ListenStream=%t/lore/lore.sock",
+            "/run/user/7/lore/lore.sock"
+        ));
+        assert!(listens("a\n ListenStream=/a/50%%/s\n", "/a/50%/s"));
+        assert!(!listens("ListenStream=/a", "/b"));
+        assert!(!listens("ListenDatagram=/a", "/a"));
+    }
+}

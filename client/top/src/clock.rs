@@ -1,0 +1,59 @@
+//! The time of day, and how the daemon writes it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// A moment, in microseconds since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(pub i64);
+
+impl Moment {
+    /// Now.
+    pub fn now() -> Self {
+        Self(Timestamp::now().as_microsecond())
+    }
+
+    /// A time as RFC 3339 writes it; `None` when it is none.
+    pub fn read(text: &str) -> Option<Self> {
+        let read: Timestamp = text.parse().ok()?;
+        Some(Self(read.as_microsecond()))
+    }
+
+    /// How long ago an earlier moment was; nothing when it was later, since clocks are set.
+    pub fn since(self, earlier: Self) -> Duration {
+        let passed = self.0.saturating_sub(earlier.0);
+        Duration::from_micros(u64::try_from(passed).unwrap_or(0))
+    }
+
+    /// Whole seconds since 1970.
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1_000_000)
+    }
+
+    /// The time of day in UTC: `15:04:05`.
+    pub fn time_of_day(self) -> String {
+        Timestamp::from_microsecond(self.0).map_or_else(
+            |_| "--:--:--".to_owned(),
+            |at| at.to_zoned(TimeZone::UTC).strftime("%H:%M:%S").to_string(),
+        )
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_daemon_are_read() {
+        let read = Moment::read("2026-11-22T15:04:05.250000Z").unwrap();
+        assert_eq!(read.time_of_day(), "15:04:05");
+        let later = Moment::read("2026-11-22T15:04:06Z").unwrap();
+        assert_eq!(later.since(read), Duration::from_millis(750));
+        assert_eq!(read.since(later), Duration::ZERO);
+        assert_eq!(Moment::read("yesterday"), None);
+        assert_eq!(Moment(i64::MAX).time_of_day(), "--:--:--");
+    }
+}

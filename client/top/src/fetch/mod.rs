@@ -1,0 +1,92 @@
+//! The callers: threads that ask the daemon, each on a connection of its own. They never start one,
+//! and ask more rarely while there is none.
+
+pub mod follow;
+pub mod look;
+
+use std::time::Duration;
+
+use lore::connection::{Connection, Error};
+use lore::places::Places;
+use lore::protocol::frame::Hello;
+use lore::protocol::{Args, Code, Deserialize, ErrorBody, Serialize};
+use lore::start;
+
+use crate::model::Lost;
+
+/// The first and the longest pause before a daemon that cannot be asked is asked again.
+pub const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// See [`PAUSE_MIN`].
+pub const PAUSE_MAX: Duration = Duration::from_secs(3);
+
+/// A connection that is made when it is needed, to a daemon that is there.
+#[derive(Debug)]
+pub struct Caller {
+    places: Places,
+    hello: Hello,
+    connection: Option<Connection>,
+}
+
+impl Caller {
+    /// Without a connection yet.
+    pub const fn new(places: Places, hello: Hello) -> Self {
+        Self {
+            places,
+            hello,
+            connection: None,
+        }
+    }
+
+    /// Another one, for the same daemon.
+    pub fn another(&self) -> Self {
+        Self::new(self.places.clone(), self.hello.clone())
+    }
+
+    /// Whether the last call was answered, so that the next one goes to the same daemon.
+    pub const fn is_connected(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Calls an operation. Nothing is started, and nothing repeated.
+    ///
+    /// # Errors
+    /// Why there is no reply.
+    pub fn call<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        name: &str,
+        args: &impl Serialize,
+    ) -> Result<T, Error> {
+        let args = Args::Json(serde_json::to_vec(args).map_err(unreadable)?);
+        let (connection, reply) = match self.connection.take() {
+            Some(mut connection) => {
+                let reply = connection.call(name, &args)?;
+                (connection, reply)
+            }
+            None => start::call_once(&self.places, &self.hello, name, &args)?,
+        };
+        let reply = serde_json::from_slice(&reply.json).map_err(unreadable)?;
+        self.connection = Some(connection);
+        Ok(reply)
+    }
+}
+
+fn unreadable(error: serde_json::Error) -> Error {
+    let said = format!("the daemon's reply cannot be read: {error}");
+    let body = ErrorBody::new(Code::VersionMismatch, said);
+    Error::Refused(body.hint("use a lore-top and a lored of the same release"))
+}
+
+/// Why the daemon cannot be asked, for a person.
+pub fn lost(error: &Error) -> Lost {
+    let nobody = matches!(error, Error::Nobody { .. });
+    let body = error.to_body();
+    let hint = match nobody {
+        true => Some("run `lored`, or any call of `lore`, which starts it".to_owned()),
+        false => body.hint,
+    };
+    Lost {
+        why: body.message,
+        hint,
+        nobody,
+    }
+}

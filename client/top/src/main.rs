@@ -1,0 +1,113 @@
+//! `lore top`: what happens in the daemon, live in a terminal. A program of its own beside `lore`, which
+//! stays light without it.
+//!
+//! In reading order: `model` is what has been learned, `fetch` who brings it, `listing` which rows each
+//! pane has, `screen` what the person chose, `view` both as a frame, `live` and `once` the two ways to
+//! see it.
+
+mod clock;
+mod fetch;
+mod input;
+mod listing;
+mod live;
+mod model;
+mod once;
+mod options;
+mod screen;
+mod view;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::Parser;
+use lore::connection::Error;
+use lore::places::Places;
+use lore::protocol::Code;
+use lore::shown::shown_lines;
+
+use clock::Moment;
+use fetch::Caller;
+use model::Model;
+use options::Options;
+use screen::Screen;
+use view::words::{Paint, harmless};
+
+/// Exit codes, as `lore` has them.
+const REFUSED: u8 = 1;
+const USAGE: u8 = 2;
+const NOT_REACHED: u8 = 3;
+const VERSION: u8 = 4;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let places = match Places::find(options.socket.as_deref()) {
+        Ok(places) => places,
+        Err(error) => return report(&error.into()),
+    };
+    let mut model = Model::new(
+        harmless(&places.socket.display().to_string()),
+        Moment::now(),
+    );
+    let mut screen = Screen::new(options.first_filter(), options.every);
+    let caller = Caller::new(places, options.hello());
+    if options.once {
+        return match once::run(caller, &mut model, &screen, options.width) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(once::Failure::Call(error)) => report(&error),
+            Err(once::Failure::Io(error)) => say(&error.to_string(), REFUSED),
+        };
+    }
+    if !can_show() {
+        let said = "this needs a terminal; `lore top --once` prints one frame as text, \
+            `lore status --json` and `lore tail --json` are for programs";
+        return say(said, USAGE);
+    }
+    match live::run(caller, &mut model, &mut screen, paint()) {
+        Ok(live::End::Wished) => ExitCode::SUCCESS,
+        // As a shell tells of a program that a signal ended.
+        Ok(live::End::Signal(signal)) => {
+            ExitCode::from(u8::try_from(128 + signal).unwrap_or(REFUSED))
+        }
+        Err(error) => say(&format!("the terminal cannot be used: {error}"), REFUSED),
+    }
+}
+
+/// Whether keys come from a terminal, and frames go to one that can move its cursor.
+fn can_show() -> bool {
+    let is_plain = variable("TERM").is_none_or(|term| term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !is_plain
+}
+
+fn paint() -> Paint {
+    match variable("NO_COLOR") {
+        Some(_) => Paint::Plain,
+        None => Paint::Colours,
+    }
+}
+
+/// An environment variable that says something.
+fn variable(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|said| !said.is_empty())
+}
+
+fn say(message: &str, code: u8) -> ExitCode {
+    eprintln!("lore top: {}", shown_lines(message));
+    ExitCode::from(code)
+}
+
+fn report(error: &Error) -> ExitCode {
+    let lost = fetch::lost(error);
+    let code = match error {
+        _ if error.to_body().code == Code::VersionMismatch => VERSION,
+        Error::Refused(_) | Error::Frame(_) => REFUSED,
+        Error::Nobody { .. }
+        | Error::Unreachable { .. }
+        | Error::Start(_)
+        | Error::Place(_)
+        | Error::Broken(_) => NOT_REACHED,
+    };
+    let hint = lost
+        .hint
+        .map_or_else(String::new, |hint| format!("\n  {hint}"));
+    say(&format!("{}{hint}", lost.why), code)
+}

@@ -1,0 +1,89 @@
+//! Who was seen lately.
+
+use std::collections::BTreeMap;
+
+use super::event::Entry;
+use super::tally::Tally;
+use crate::clock::Moment;
+
+/// So many agents are kept: those seen last.
+pub const KEPT: usize = 500;
+
+/// What is known of an agent.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    /// When its last event was written.
+    pub seen: Moment,
+    /// Its events of the last minutes.
+    pub tally: Tally,
+    /// How many of its events were seen in all.
+    pub events: u64,
+    /// The session of its last event that had one.
+    pub session: Option<String>,
+    /// What it did last.
+    pub kind: String,
+    /// The program it used last.
+    pub client: String,
+}
+
+/// Agents by name.
+#[derive(Debug, Default)]
+pub struct Agents {
+    by_name: BTreeMap<String, Agent>,
+}
+
+impl Agents {
+    /// Takes note of an event.
+    pub fn saw(&mut self, entry: &Entry) {
+        if let Some(agent) = self.by_name.get_mut(&entry.agent) {
+            agent.saw(entry);
+            return;
+        }
+        if self.by_name.len() >= KEPT {
+            self.forget_one();
+        }
+        let mut agent = Agent {
+            seen: entry.at,
+            tally: Tally::default(),
+            events: 0,
+            session: None,
+            kind: String::new(),
+            client: String::new(),
+        };
+        agent.saw(entry);
+        self.by_name.insert(entry.agent.clone(), agent);
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Agent)> {
+        self.by_name
+            .iter()
+            .map(|(name, agent)| (name.as_str(), agent))
+    }
+
+    /// Forgets them all.
+    pub fn clear(&mut self) {
+        self.by_name.clear();
+    }
+
+    /// Forgets the one that was seen the longest ago.
+    fn forget_one(&mut self) {
+        let oldest = self.by_name.iter().min_by_key(|(_, agent)| agent.seen);
+        if let Some(name) = oldest.map(|(name, _)| name.clone()) {
+            self.by_name.remove(&name);
+        }
+    }
+}
+
+impl Agent {
+    fn saw(&mut self, entry: &Entry) {
+        self.seen = self.seen.max(entry.at);
+        self.tally.add(entry.at);
+        self.events += 1;
+        self.kind.clone_from(&entry.kind);
+        self.client.clone_from(&entry.client);
+        if entry.session.is_some() {
+            self.session.clone_from(&entry.session);
+        }
+    }
+}

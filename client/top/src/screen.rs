@@ -1,0 +1,265 @@
+//! What the person at the terminal has chosen: the pane, how far it is scrolled, order, filter, pause;
+//! and what each key does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::fetch::look::Order;
+use crate::listing::{Item, Pane, Sort, items};
+use crate::model::Model;
+use crate::model::event::Entry;
+
+/// How often one can look, in seconds.
+pub const EVERY: [u64; 6] = [1, 2, 5, 10, 30, 60];
+/// The longest filter, in characters.
+const FILTER_CHARS: usize = 64;
+
+/// What was chosen.
+#[derive(Debug)]
+pub struct Screen {
+    /// Which pane the keys are for.
+    pub pane: Pane,
+    /// Only what contains this is listed; empty: all.
+    pub filter: String,
+    /// The filter as it is being typed.
+    pub typing: Option<String>,
+    /// The events as they were when it was paused, the newest first.
+    pub frozen: Option<Vec<Arc<Entry>>>,
+    /// How far the help is scrolled, if it is shown.
+    pub help: Option<usize>,
+    /// How often the daemon is looked at, in seconds.
+    pub every: u64,
+    /// The first row that is shown, by pane.
+    tops: [usize; Pane::ALL.len()],
+    /// Which of its orders each pane has.
+    sorts: [usize; Pane::ALL.len()],
+    /// The event that is held at the top, when it is not the newest.
+    anchor: Option<u64>,
+    /// The rows that each pane had room for when it was drawn last.
+    room: [usize; Pane::ALL.len()],
+}
+
+/// What a key asks of the rest of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// End.
+    Quit,
+    /// Ask the daemon.
+    Look(Order),
+}
+
+/// A way to scroll.
+#[derive(Debug, Clone, Copy)]
+enum Scroll {
+    Up(usize),
+    Down(usize),
+    First,
+    Last,
+}
+
+impl Screen {
+    /// As it is at first.
+    pub const fn new(filter: String, every: u64) -> Self {
+        Self {
+            pane: Pane::Sessions,
+            filter,
+            typing: None,
+            frozen: None,
+            help: None,
+            every,
+            tops: [0; Pane::ALL.len()],
+            sorts: [0; Pane::ALL.len()],
+            anchor: None,
+            room: [1; Pane::ALL.len()],
+        }
+    }
+
+    /// What a pane lists, in its order.
+    pub fn items<'a>(&'a self, model: &'a Model, pane: Pane) -> Vec<Item<'a>> {
+        items(
+            model,
+            pane,
+            self.sort(pane),
+            self.filter_now(),
+            self.frozen.as_deref(),
+        )
+    }
+
+    /// The filter, also while it is typed.
+    pub fn filter_now(&self) -> &str {
+        self.typing.as_deref().unwrap_or(&self.filter)
+    }
+
+    /// The order of a pane.
+    pub fn sort(&self, pane: Pane) -> Sort {
+        let sorts = pane.sorts();
+        let chosen = self.sorts.get(pane.index()).copied().unwrap_or(0);
+        sorts
+            .get(chosen)
+            .or(sorts.first())
+            .copied()
+            .unwrap_or(Sort::Name)
+    }
+
+    /// The first row to show of a pane's items, when there is room for so many.
+    pub fn top(&self, pane: Pane, items: &[Item<'_>], room: usize) -> usize {
+        let last = items.len().saturating_sub(room);
+        let wanted = match self.anchor.filter(|_| pane == Pane::Events) {
+            Some(anchor) => items
+                .iter()
+                .position(|item| item.position().is_some_and(|position| position <= anchor))
+                .unwrap_or(last),
+            None => self.tops.get(pane.index()).copied().unwrap_or(0),
+        };
+        wanted.min(last)
+    }
+
+    /// Takes note of how many rows a pane has room for.
+    pub fn drew(&mut self, pane: Pane, room: usize) {
+        if let Some(known) = self.room.get_mut(pane.index()) {
+            *known = room;
+        }
+    }
+
+    /// Does what a key means.
+    pub fn press(&mut self, key: KeyEvent, model: &Model) -> Option<Wish> {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('c') if control => return Some(Wish::Quit),
+            KeyCode::Char(_) if control => return None,
+            code if self.typing.is_some() => {
+                self.type_filter(code);
+                return None;
+            }
+            code if self.help.is_some() => {
+                self.read_help(code);
+                return None;
+            }
+            KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
+            KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
+            KeyCode::Char('?' | 'h') | KeyCode::F(1) => self.help = Some(0),
+            KeyCode::Char('/') => self.typing = Some(self.filter.clone()),
+            KeyCode::Char('p' | ' ') => self.pause(model),
+            KeyCode::Char('s') => self.sort_otherwise(),
+            KeyCode::Char('r') => return Some(Wish::Look(Order::Now)),
+            KeyCode::Char('+') => return self.look_every(1),
+            KeyCode::Char('-') => return self.look_every(-1),
+            KeyCode::Tab | KeyCode::Right => self.pane = self.pane.beside(1),
+            KeyCode::BackTab | KeyCode::Left => self.pane = self.pane.beside(-1),
+            KeyCode::Char(digit) => {
+                if let Some(pane) = Pane::of_digit(digit) {
+                    self.pane = pane;
+                }
+            }
+            code => {
+                if let Some(scroll) = self.scrolling(code) {
+                    self.scroll(scroll, model);
+                }
+            }
+        }
+        None
+    }
+
+    fn scrolling(&self, code: KeyCode) -> Option<Scroll> {
+        let page = self.page();
+        match code {
+            KeyCode::Up => Some(Scroll::Up(1)),
+            KeyCode::Down => Some(Scroll::Down(1)),
+            KeyCode::PageUp => Some(Scroll::Up(page)),
+            KeyCode::PageDown => Some(Scroll::Down(page)),
+            KeyCode::Home => Some(Scroll::First),
+            KeyCode::End => Some(Scroll::Last),
+            _ => None,
+        }
+    }
+
+    /// A screenful: all rows but one, which stays in sight.
+    fn page(&self) -> usize {
+        let room = self.room.get(self.pane.index()).copied().unwrap_or(1);
+        room.saturating_sub(1).max(1)
+    }
+
+    fn scroll(&mut self, scroll: Scroll, model: &Model) {
+        let room = self.room.get(self.pane.index()).copied().unwrap_or(1);
+        let (top, anchor) = {
+            let items = self.items(model, self.pane);
+            let last = items.len().saturating_sub(room);
+            let now = self.top(self.pane, &items, room);
+            let top = scrolled(now, scroll, last);
+            (top, items.get(top).and_then(Item::position))
+        };
+        if self.pane == Pane::Events {
+            self.anchor = anchor.filter(|_| top > 0);
+        }
+        if let Some(kept) = self.tops.get_mut(self.pane.index()) {
+            *kept = top;
+        }
+    }
+
+    fn type_filter(&mut self, code: KeyCode) {
+        let Some(mut typed) = self.typing.take() else {
+            return;
+        };
+        match code {
+            KeyCode::Esc => return,
+            KeyCode::Enter => {
+                self.filter = typed;
+                return;
+            }
+            KeyCode::Backspace => {
+                typed.pop();
+            }
+            KeyCode::Char(character)
+                if !lore::shown::is_hidden(character) && typed.chars().count() < FILTER_CHARS =>
+            {
+                typed.push(character);
+            }
+            _ => {}
+        }
+        self.typing = Some(typed);
+    }
+
+    fn read_help(&mut self, code: KeyCode) {
+        let top = self.help.unwrap_or(0);
+        self.help = self.scrolling(code).map(|scroll| {
+            scrolled(
+                top,
+                scroll,
+                crate::view::help::LINES.len().saturating_sub(1),
+            )
+        });
+    }
+
+    fn pause(&mut self, model: &Model) {
+        self.frozen = match self.frozen {
+            Some(_) => None,
+            None => Some(model.events.iter().cloned().collect()),
+        };
+    }
+
+    fn sort_otherwise(&mut self) {
+        let count = self.pane.sorts().len().max(1);
+        if let Some(chosen) = self.sorts.get_mut(self.pane.index()) {
+            *chosen = (*chosen + 1) % count;
+        }
+    }
+
+    /// Looks more rarely (1) or more often (-1).
+    fn look_every(&mut self, step: isize) -> Option<Wish> {
+        let at = EVERY.iter().position(|every| *every >= self.every);
+        let next = at.unwrap_or(EVERY.len() - 1).checked_add_signed(step)?;
+        self.every = *EVERY.get(next)?;
+        Some(Wish::Look(Order::Every(Duration::from_secs(self.every))))
+    }
+}
+
+fn scrolled(top: usize, scroll: Scroll, last: usize) -> usize {
+    match scroll {
+        Scroll::Up(rows) => top.saturating_sub(rows),
+        Scroll::Down(rows) => top.saturating_add(rows).min(last),
+        Scroll::First => 0,
+        Scroll::Last => last,
+    }
+}

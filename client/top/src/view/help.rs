@@ -1,0 +1,23 @@
+//! What the keys do, and what the panes show.
+
+/// The page, line by line.
+pub const LINES: &[&str] = &[
+    "q, Ctrl-C      end; Esc, too, once there is nothing to take back",
+    "1 to 6         choose a pane; Tab, Shift-Tab, Left, Right go around",
+    "Up, Down       scroll a row; PgUp, PgDn a screenful; Home, End to the ends",
+    "/              list only what contains a text; Enter keeps it, Esc takes it back",
+    "p, space       hold the events still; again: go on",
+    "s              the next order of the pane",
+    "+, -           look more rarely, more often; r: now",
+    "?, h           this page; any other key leaves it",
+    "",
+    "1 Sessions     the 200 newest; 5 MIN: events of the last five minutes",
+    "2 Agents       who caused events, since this began and a thousand events before",
+    "3 Events       the last 2000, the newest first; scrolled down, they stand still",
+    "4 Followers    what works behind the log, and who is asked what names stand for",
+    "5 Latency      round trips of this program's own calls, not of others';",
+    "               event delivered: from an event's stamp until it is here",
+    "6 Sizes        warnings, sizes, counts, limits and places, as `lore status` has them",
+    "",
+    "Times are UTC. Nothing here writes to the log or starts a daemon.",
+];

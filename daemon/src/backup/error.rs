@@ -1,0 +1,70 @@
+//! Why a backup is not made, not taken or not restored.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::store;
+use crate::store::reserve;
+
+/// Why it did not go on. Nothing was changed that a next attempt would miss.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file of the backup cannot be read or written.
+    #[error("{what} {path:?}: {source}{}", room(path, source))]
+    File {
+        /// What was tried, as a participle.
+        what: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Bytes of the backup are not what they should be.
+    #[error("the backup is damaged: {path:?}: {what}")]
+    Damaged {
+        /// In which file.
+        path: PathBuf,
+        /// How.
+        what: String,
+    },
+    /// It is not done like this; what is wrong and what would be right.
+    #[error("{0}")]
+    Refused(String),
+    /// The store cannot be read or made.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+}
+
+impl Error {
+    /// An error of a file call.
+    pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::File { what, path, source }
+    }
+
+    /// Damage in a file.
+    pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged {
+            path: path.to_path_buf(),
+            what: what.into(),
+        }
+    }
+
+    /// A refusal.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+}
+
+/// On a full disk, how much is free, and that nothing of what was written is lost.
+fn room(path: &Path, source: &io::Error) -> String {
+    if !reserve::is_full_io(source) {
+        return String::new();
+    }
+    let folder = path.ancestors().find(|folder| folder.is_dir());
+    let free = folder.and_then(|folder| reserve::free_bytes(folder).ok());
+    format!(
+        "; {} bytes are free there. Make room, then run the same again: what is whole is kept",
+        free.unwrap_or(0)
+    )
+}

@@ -1,0 +1,246 @@
+//! The folder of a backup: its plate, its lock, its blobs; what is written aside and renamed.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::Error;
+use super::manifest::{Manifest, NAME};
+use super::segment::Content;
+use super::source::BESIDE;
+use crate::store::{BlobRef, StoreId};
+
+/// The file that says whose folder this is, before there is a manifest; it is locked by who writes.
+pub const PLATE: &str = "lore-backup";
+/// Where files are written before they have their names.
+const NEW: &str = "new";
+/// Where blobs are.
+const BLOBS: &str = "blobs";
+
+/// A backup's folder, held by who writes to it.
+pub struct Folder {
+    path: PathBuf,
+    _plate: File,
+    next: u64,
+    /// Folders with new names in them, to be synced.
+    touched: Vec<PathBuf>,
+    /// Bytes written so far.
+    pub written: u64,
+}
+
+impl Folder {
+    /// Opens or makes the folder for backups of this store.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it holds something else, another store's backup, or is being written to.
+    pub fn open(path: &Path, store: StoreId) -> Result<Self, Error> {
+        make(path)?;
+        let plate_path = path.join(PLATE);
+        if !plate_path.exists() && !is_empty(path)? {
+            return Err(Error::refused(format!(
+                "{path:?} holds other files: give a folder that is empty, or not there yet"
+            )));
+        }
+        let mut plate = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .open(&plate_path)
+            .map_err(Error::file("opening", &plate_path))?;
+        if flock(&plate, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(Error::refused(format!(
+                "another process is writing a backup to {path:?}: wait for it"
+            )));
+        }
+        let said = io::read_to_string(&plate).map_err(Error::file("reading", &plate_path))?;
+        let line = format!("{PLATE} {store}\n");
+        // A killed beginning leaves a part of the line.
+        if line.starts_with(&said) && said != line {
+            let rest = line.get(said.len()..).unwrap_or_default();
+            plate
+                .write_all(rest.as_bytes())
+                .and_then(|()| plate.sync_all())
+                .map_err(Error::file("writing", &plate_path))?;
+        } else if said != line {
+            return Err(Error::refused(format!(
+                "{path:?} is the backup of another store ({}), not of {store}: give another folder",
+                said.split_whitespace().nth(1).unwrap_or("unknown")
+            )));
+        }
+        let mut folder = Self {
+            path: path.to_path_buf(),
+            _plate: plate,
+            next: 0,
+            touched: vec![path.to_path_buf()],
+            written: 0,
+        };
+        folder.prepare()?;
+        Ok(folder)
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn prepare(&mut self) -> Result<(), Error> {
+        let new = self.path.join(NEW);
+        match fs::remove_dir_all(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::file("removing", &new)(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        for name in [NEW, BLOBS, Content::Log.folder(), Content::Objects.folder()] {
+            make(&self.path.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// A path under which nothing is yet.
+    pub fn aside(&mut self) -> PathBuf {
+        self.next += 1;
+        self.path.join(NEW).join(self.next.to_string())
+    }
+
+    /// Gives a file that was written aside, and is durable, its name: `file`, from this folder.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn name(&mut self, aside: &Path, file: &str, bytes: u64) -> Result<(), Error> {
+        let path = self.path.join(file);
+        let parent = path.parent().unwrap_or(&self.path).to_path_buf();
+        fs::rename(aside, &path).map_err(Error::file("naming", &path))?;
+        if !self.touched.contains(&parent) {
+            self.touched.push(parent);
+        }
+        self.written += bytes;
+        Ok(())
+    }
+
+    /// Writes a file whole: aside, synced, named.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn put(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
+        let aside = self.aside();
+        File::create(&aside)
+            .and_then(|mut open| {
+                open.write_all(bytes)?;
+                open.sync_all()
+            })
+            .map_err(Error::file("writing", &self.path.join(file)))?;
+        self.name(&aside, file, bytes.len() as u64)
+    }
+
+    /// Makes the names of all files durable.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn sync(&mut self) -> Result<(), Error> {
+        for folder in self.touched.drain(..) {
+            File::open(&folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(Error::file("syncing", &folder))?;
+        }
+        self.touched.push(self.path.clone());
+        Ok(())
+    }
+
+    /// Makes room for a blob: its file's name from this folder.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn blob_name(&mut self, blob: &BlobRef) -> Result<String, Error> {
+        let name = blob_file(blob);
+        if let Some(shard) = self.path.join(&name).parent()
+            && !shard.exists()
+        {
+            make(shard)?;
+            self.touched.push(self.path.join(BLOBS));
+        }
+        Ok(name)
+    }
+
+    /// Removes what is in the folders of segments and blobs and is not `kept`, by names from this folder.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn sweep(&self, kept: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+        let mut open = vec![
+            Content::Log.folder().to_owned(),
+            Content::Objects.folder().to_owned(),
+            BLOBS.to_owned(),
+        ];
+        while let Some(folder) = open.pop() {
+            let path = self.path.join(&folder);
+            let entries = fs::read_dir(&path).map_err(Error::file("listing", &path))?;
+            for entry in entries.flatten() {
+                let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+                if entry.path().is_dir() {
+                    open.push(name);
+                } else if !kept(&name) {
+                    let gone = fs::remove_file(entry.path());
+                    gone.map_err(Error::file("removing", &entry.path()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes files of earlier backups that stood beside the log.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn sweep_beside(&self, manifest: &Manifest) -> Result<(), Error> {
+        let entries = fs::read_dir(&self.path).map_err(Error::file("listing", &self.path))?;
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_beside = BESIDE
+                .iter()
+                .any(|file| name.starts_with(&format!("{file}.")));
+            if is_beside && !manifest.beside.iter().any(|beside| beside.file == name) {
+                let gone = fs::remove_file(entry.path());
+                gone.map_err(Error::file("removing", &entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the manifest in its place: from then on this is the backup.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn put_manifest(&mut self, text: &str) -> Result<(), Error> {
+        self.sync()?;
+        self.put(NAME, text.as_bytes())?;
+        self.sync()
+    }
+}
+
+/// Where a blob is in a backup, from its folder.
+#[must_use]
+pub fn blob_file(blob: &BlobRef) -> String {
+    let hex = blob.hex();
+    let (shard, _) = hex.split_at(2);
+    format!("{BLOBS}/{shard}/{hex}")
+}
+
+fn make(path: &Path) -> Result<(), Error> {
+    DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(path)
+        .map_err(Error::file("creating", path))
+}
+
+fn is_empty(path: &Path) -> Result<bool, Error> {
+    let mut entries = fs::read_dir(path).map_err(Error::file("listing", path))?;
+    Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "lost+found")))
+}

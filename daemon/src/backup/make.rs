@@ -1,0 +1,404 @@
+//! Making a backup: everything up to one position, while others write.
+//!
+//! Pages come from different states of the store, so something that an early event names may go before it is
+//! asked for. An event says so, and it stands before the end of the log that the answer was read at: the
+//! backup goes on at least to there. Up to its last position it then holds all that a store of these events
+//! needs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use super::folder::{Folder, blob_file};
+use super::manifest::{Beside, FORMAT, Manifest, NAME, VERSION};
+use super::page::{OBJECTS_MAX, Page, Tag, blob_of_row};
+use super::segment::{self, Content, Segment, Writer};
+use super::{Error, Source};
+use crate::clock::{Clock, format_time};
+use crate::log::{EventsForgotten, Hash, Position, Stamped};
+use crate::sessions;
+use crate::store::{BlobRef, FORMAT_VERSION};
+
+/// Pages behind the one that would have been the last, at most: with this many, content goes faster than it
+/// is read.
+const ROUNDS_MAX: u32 = 10_000;
+
+/// How a backup is to be made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices {
+    /// Take nothing over from the last one but blobs that prove whole.
+    pub is_anew: bool,
+}
+
+/// What a backup came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The position that the folder's backup had before; 0 without one.
+    pub before: Position,
+    /// The position that it has now.
+    pub position: Position,
+    /// Bytes written.
+    pub written: u64,
+    /// Blobs written.
+    pub blobs: u64,
+    /// How many times content was forgotten that is still in it.
+    pub forgotten_since: u64,
+}
+
+/// Makes or continues the backup in a folder. `progress` is told each position and the one that is aimed at.
+///
+/// # Errors
+/// [`Error`]: the backup that was there before is as it was.
+pub fn make(
+    source: &mut dyn Source,
+    path: &Path,
+    clock: &Clock,
+    choices: Choices,
+    progress: &mut dyn FnMut(Position, Position),
+) -> Result<Report, Error> {
+    // Cursors first: none of them is then behind the log that is read after.
+    let beside = source.beside()?;
+    let store = source.page(Position(u64::MAX))?.store;
+    let mut folder = Folder::open(path, store)?;
+    let base = match path.join(NAME).exists() && !choices.is_anew {
+        true => Some(Manifest::read(path)?),
+        false => None,
+    };
+    let before = Position(base.as_ref().map_or(0, |base| base.position));
+    let first = source.page(before)?;
+    if let Some(base) = &base {
+        goes_on(base, &first, path)?;
+    }
+    let mut making = Making {
+        known: known(path, base.as_ref())?,
+        source,
+        link: base
+            .as_ref()
+            .map_or(Ok(Hash::default()), |base| base.last_link(path))?,
+        at: before,
+        // What is forgotten behind here was still whole in an earlier page, or in the backup before.
+        whole_up_to: base.as_ref().map_or(first.position, |_| before),
+        needed: first.position,
+        folder: &mut folder,
+        log: None,
+        objects: None,
+        manifest: base.unwrap_or_else(|| nothing(store)),
+        gone: BTreeSet::new(),
+        blobs: 0,
+        is_anew: choices.is_anew,
+    };
+    making.run(first, progress)?;
+    making.finish(beside, before, clock)
+}
+
+/// Whether a store goes on where a backup of it ends.
+fn goes_on(base: &Manifest, first: &Page, path: &Path) -> Result<(), Error> {
+    let (held, has) = (base.position, first.position.0);
+    let Some(link) = first.link else {
+        return Err(Error::refused(format!(
+            "the store has {has} events and the backup in {path:?} has {held}: the store lost some, or an older \
+             one was put back. Nothing was changed. `lored restore` brings the backup back; or give another \
+             folder for a backup of the store as it is"
+        )));
+    };
+    if link.to_string() != base.link {
+        return Err(Error::refused(format!(
+            "the store's event at {held} is not the one in the backup {path:?}: two stores went on from the same \
+             backup. Nothing was changed; give another folder"
+        )));
+    }
+    Ok(())
+}
+
+fn nothing(store: crate::store::StoreId) -> Manifest {
+    Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        store: store.to_string(),
+        store_format: FORMAT_VERSION,
+        position: 0,
+        link: Hash::default().to_string(),
+        made_at: String::new(),
+        lored: env!("CARGO_PKG_VERSION").to_owned(),
+        log: Vec::new(),
+        objects: Vec::new(),
+        beside: Vec::new(),
+        gone: Vec::new(),
+        forgotten_since: 0,
+        sha256: String::new(),
+    }
+}
+
+/// How each object is kept in a backup.
+fn known(path: &Path, base: Option<&Manifest>) -> Result<HashMap<Hash, Tag>, Error> {
+    let mut known = HashMap::new();
+    for of in base.iter().flat_map(|base| &base.objects) {
+        segment::read(path, of, Content::Objects, &mut |part| {
+            let object = segment::object(part);
+            let (hash, row) = object.map_err(|what| Error::damaged(&path.join(&of.file), what))?;
+            known.insert(hash, Tag::of(row));
+            Ok(())
+        })?;
+    }
+    Ok(known)
+}
+
+struct Making<'m> {
+    source: &'m mut dyn Source,
+    folder: &'m mut Folder,
+    manifest: Manifest,
+    known: HashMap<Hash, Tag>,
+    /// The end of what is written.
+    at: Position,
+    link: Hash,
+    whole_up_to: Position,
+    /// It goes on to here at least.
+    needed: Position,
+    log: Option<(Writer, Position)>,
+    objects: Option<Writer>,
+    gone: BTreeSet<String>,
+    blobs: u64,
+    is_anew: bool,
+}
+
+impl Making<'_> {
+    fn run(
+        &mut self,
+        first: Page,
+        progress: &mut dyn FnMut(Position, Position),
+    ) -> Result<(), Error> {
+        let mut page = first;
+        let mut rounds = 0;
+        loop {
+            self.take(&page)?;
+            progress(self.at, self.needed);
+            if self.at >= self.needed {
+                return Ok(());
+            }
+            rounds += u32::from(page.last == page.position);
+            if rounds > ROUNDS_MAX {
+                return Err(Error::refused(
+                    "content is deleted faster than it can be read: try again when less is going on",
+                ));
+            }
+            page = self.source.page(self.at)?;
+            if page.records.is_empty() {
+                return Err(Error::refused(format!(
+                    "the store gives nothing behind position {}, though its log goes on to {}: run `lored \
+                     verify`",
+                    self.at, self.needed
+                )));
+            }
+        }
+    }
+
+    fn take(&mut self, page: &Page) -> Result<(), Error> {
+        for record in &page.records {
+            self.record(record)?;
+        }
+        if page.objects_gone > 0 {
+            self.needed = self.needed.max(page.position);
+        }
+        let lacking: Vec<Hash> = page
+            .objects
+            .iter()
+            .filter(|(hash, tag)| self.known.get(hash) != Some(tag))
+            .map(|(hash, _)| *hash)
+            .collect();
+        for some in lacking.chunks(OBJECTS_MAX) {
+            self.take_objects(some)?;
+        }
+        page.blobs.iter().try_for_each(|blob| self.blob(blob))
+    }
+
+    fn record(&mut self, record: &[u8]) -> Result<(), Error> {
+        if self.log.as_ref().is_some_and(|(log, _)| log.is_full()) {
+            self.close_log()?;
+        }
+        let first = Position(self.at.0 + 1);
+        let events = segment::events(record, &mut self.link, &mut self.at).map_err(|what| {
+            Error::refused(format!(
+                "the store's log is damaged: {what}; run `lored verify`"
+            ))
+        })?;
+        let tells = |event: &Stamped| {
+            sessions::is_tombstone(event) || event.header.kind == EventsForgotten::KIND
+        };
+        let is_told = |event: &Stamped| tells(event) && event.position() > self.whole_up_to;
+        let told = events.iter().filter(|event| is_told(event)).count();
+        self.manifest.forgotten_since += told as u64;
+        let (writer, _) = match &mut self.log {
+            Some(log) => log,
+            None => {
+                let writer = Writer::create(self.folder.aside(), Content::Log)?;
+                self.log.insert((writer, first))
+            }
+        };
+        writer.push(&[record])
+    }
+
+    fn close_log(&mut self) -> Result<(), Error> {
+        let Some((writer, first)) = self.log.take() else {
+            return Ok(());
+        };
+        let (first, last) = (first.0, self.at.0);
+        let named = format!("{first:012}-{last:012}");
+        let mut segment = named_segment(self.folder, writer, &named)?;
+        (segment.first, segment.last) = (Some(first), Some(last));
+        self.manifest.log.push(segment);
+        Ok(())
+    }
+
+    fn take_objects(&mut self, wanted: &[Hash]) -> Result<(), Error> {
+        let (rows, position) = self.source.objects(wanted)?;
+        if rows.len() < wanted.len() {
+            self.needed = self.needed.max(position);
+        }
+        for (hash, row) in rows {
+            let blob = blob_of_row(&row)
+                .map_err(|what| Error::refused(format!("the object {hash} is damaged: {what}")))?;
+            if let Some(blob) = blob {
+                self.blob(&blob)?;
+            }
+            if self.objects.as_ref().is_some_and(Writer::is_full) {
+                self.close_objects()?;
+            }
+            let writer = match &mut self.objects {
+                Some(writer) => writer,
+                None => {
+                    let writer = Writer::create(self.folder.aside(), Content::Objects)?;
+                    self.objects.insert(writer)
+                }
+            };
+            writer.push(&[&hash.0, &row])?;
+            self.known.insert(hash, Tag::of(&row));
+        }
+        Ok(())
+    }
+
+    fn close_objects(&mut self) -> Result<(), Error> {
+        let Some(writer) = self.objects.take() else {
+            return Ok(());
+        };
+        let named = format!("{:012}", self.at.0);
+        let segment = named_segment(self.folder, writer, &named)?;
+        self.manifest.objects.push(segment);
+        Ok(())
+    }
+
+    /// Brings a blob, unless it is there.
+    fn blob(&mut self, blob: &BlobRef) -> Result<(), Error> {
+        let file = self.folder.blob_name(blob)?;
+        let path = self.folder.path().join(&file);
+        let is_there = match path.metadata() {
+            Ok(metadata) if metadata.len() != blob.bytes => false,
+            // What is to be made good is looked at whole.
+            Ok(_) if self.is_anew => super::check::is_blob_whole(self.folder.path(), blob),
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        if is_there || self.gone.contains(&blob.hex()) {
+            return Ok(());
+        }
+        let mut content = Vec::new();
+        loop {
+            let (piece, position) = self.source.piece(blob, content.len() as u64)?;
+            let Some(piece) = piece else {
+                self.needed = self.needed.max(position);
+                self.gone.insert(blob.hex());
+                return Ok(());
+            };
+            let is_end = piece.is_empty();
+            content.extend(piece);
+            if is_end || content.len() as u64 >= blob.bytes {
+                break;
+            }
+        }
+        if BlobRef::of(&content) != *blob {
+            return Err(Error::refused(format!(
+                "the blob {} came with other bytes than its name says; run `lored verify`",
+                blob.hex()
+            )));
+        }
+        self.blobs += 1;
+        self.folder.put(&file, &content)
+    }
+
+    fn finish(
+        mut self,
+        beside: Vec<(String, Vec<u8>)>,
+        before: Position,
+        clock: &Clock,
+    ) -> Result<Report, Error> {
+        self.close_log()?;
+        self.close_objects()?;
+        let mut manifest = self.manifest;
+        manifest.position = self.at.0;
+        manifest.link = self.link.to_string();
+        manifest.made_at = format_time(clock.now());
+        manifest.lored = env!("CARGO_PKG_VERSION").to_owned();
+        manifest.store_format = FORMAT_VERSION;
+        let gone: BTreeSet<String> = manifest.gone.drain(..).chain(self.gone).collect();
+        manifest.gone = gone.into_iter().collect();
+        manifest.beside = Vec::new();
+        for (name, bytes) in beside {
+            let sha256 = Hash::of(&bytes).to_string();
+            let file = format!("{name}.{}", sha256.get(..16).unwrap_or_default());
+            if !self.folder.path().join(&file).exists() || self.is_anew {
+                self.folder.put(&file, &bytes)?;
+            }
+            manifest.beside.push(Beside {
+                name,
+                file,
+                bytes: bytes.len() as u64,
+                sha256,
+            });
+        }
+        let report = Report {
+            before,
+            position: self.at,
+            written: 0,
+            blobs: self.blobs,
+            forgotten_since: manifest.forgotten_since,
+        };
+        self.folder.put_manifest(&manifest.clone().text())?;
+        remove_what_is_left(self.folder, &manifest, self.is_anew)?;
+        Ok(Report {
+            written: self.folder.written,
+            ..report
+        })
+    }
+}
+
+/// Gives a finished segment its name, which holds the beginning of its SHA-256: no two have the same.
+fn named_segment(folder: &mut Folder, writer: Writer, named: &str) -> Result<Segment, Error> {
+    let ending = writer.content().folder();
+    let (aside, bytes, hash) = writer.finish()?;
+    let sha256 = hash.to_string();
+    let short = sha256.get(..16).unwrap_or_default();
+    let file = format!("{ending}/{named}-{short}.{ending}");
+    folder.name(&aside, &file, bytes)?;
+    Ok(Segment {
+        file,
+        first: None,
+        last: None,
+        bytes,
+        sha256,
+    })
+}
+
+/// Removes segments of killed runs and of the backup before; when all was read anew, also the blobs that
+/// nothing names any more.
+fn remove_what_is_left(
+    folder: &mut Folder,
+    manifest: &Manifest,
+    is_anew: bool,
+) -> Result<(), Error> {
+    let segments = manifest.log.iter().chain(&manifest.objects);
+    let mut kept: BTreeSet<String> = segments.map(|segment| segment.file.clone()).collect();
+    if is_anew {
+        let blobs = super::check::blobs_named(folder.path(), manifest)?;
+        kept.extend(blobs.iter().map(blob_file));
+    }
+    folder.sweep(&|name| kept.contains(name) || (!is_anew && name.starts_with("blobs/")))?;
+    folder.sweep_beside(manifest)
+}

@@ -1,0 +1,15 @@
+//! What a backup is read by, over the socket.
+
+mod read;
+mod served;
+
+use crate::operation::Operation;
+
+pub use served::Served;
+
+/// The lines of the operation table.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<read::Backup>(),
+    Operation::of::<read::BackupBlob>(),
+    Operation::of::<read::BackupObjects>(),
+];

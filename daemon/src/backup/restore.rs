@@ -1,0 +1,226 @@
+//! A store made of a backup: proved first, built beside its place, and renamed into it whole.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+use super::Error;
+use super::check::{self, Held};
+use super::manifest::Manifest;
+use super::source::BESIDE;
+use crate::audit::verify::blobs_of;
+use crate::checkpoints;
+use crate::engine::{DataFolder, Fold, Settings, restore};
+use crate::log::objects::{self, Object, Place};
+use crate::log::{Hash, LOG, Log, Position, encode_record};
+use crate::store::head::{DurableHead, Head};
+use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
+
+/// Records written in one commit, in bytes.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Restores the backup in `folder` as the data folder `data`, which is not there yet.
+///
+/// # Errors
+/// [`Error`]; nothing has the name `data` then.
+pub fn restore_to(
+    folder: &Path,
+    data: &Path,
+    fold: &dyn Fold,
+    settings: &Settings,
+    progress: &mut dyn FnMut(&str, Position),
+) -> Result<Held, Error> {
+    let manifest = Manifest::read(folder)?;
+    let held = check::check(folder, &manifest, &mut |at| progress("checked", at))?;
+    let restoring = Restoring {
+        folder,
+        manifest: &manifest,
+        fold,
+        settings,
+    };
+    let built = creation::create(data, |aside| restoring.build(aside, progress));
+    match built {
+        Ok(()) => Ok(held),
+        Err(creation::Error::Build { source, .. }) => Err(source),
+        Err(creation::Error::Exists(path)) => Err(Error::refused(format!("{path:?} exists"))),
+        Err(creation::Error::Io { path, source }) => {
+            Err(Error::file("putting in its place", &path)(source))
+        }
+    }
+}
+
+struct Restoring<'r> {
+    folder: &'r Path,
+    manifest: &'r Manifest,
+    fold: &'r dyn Fold,
+    settings: &'r Settings,
+}
+
+impl Restoring<'_> {
+    fn build(&self, aside: &Path, progress: &mut dyn FnMut(&str, Position)) -> Result<(), Error> {
+        let data = DataFolder {
+            data: aside.to_path_buf(),
+        };
+        let mut store = self.log(&data, &BTreeSet::new(), progress)?;
+        let forgotten = self.forgotten(&store)?;
+        if !forgotten.is_empty() {
+            // What was forgotten behind what the backup has of it is not put back: the store is made without.
+            drop(store);
+            let path = data.store();
+            std::fs::remove_dir_all(&path).map_err(Error::file("removing", &path))?;
+            store = self.log(&data, &forgotten, progress)?;
+        }
+        let blobs = Blobs::open(&data.blobs())?;
+        self.objects(&store, &blobs)?;
+        self.blobs(&store, &blobs)?;
+        self.prove(&store, &blobs)?;
+        store.settle()?;
+        let head = DurableHead {
+            position: self.manifest.position,
+            link: self.manifest.last_link(self.folder)?.0,
+        };
+        Head::create(&data.head(), store.id().0, head)
+            .map_err(|error| Error::refused(error.to_string()))?;
+        for name in BESIDE {
+            if self
+                .manifest
+                .beside
+                .iter()
+                .any(|beside| beside.name == name)
+            {
+                let path = aside.join(name);
+                let bytes = check::read_beside(self.folder, name, self.manifest)?;
+                std::fs::write(&path, bytes).map_err(Error::file("writing", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a store with the log, and folds its views; what stands at these positions comes without its
+    /// content.
+    fn log(
+        &self,
+        data: &DataFolder,
+        without: &BTreeSet<Position>,
+        progress: &mut dyn FnMut(&str, Position),
+    ) -> Result<Store, Error> {
+        let id = self.manifest.store_id(self.folder)?;
+        let store = restore::begin(&data.store(), id, self.fold, self.settings)?;
+        let mut tx = Transaction::new(&store);
+        let mut bytes = 0;
+        check::walk(self.folder, self.manifest, &mut |part, events| {
+            let Some(first) = events.first().map(|event| event.position()) else {
+                return Ok(());
+            };
+            let key = first.0.to_be_bytes();
+            if events
+                .iter()
+                .any(|event| without.contains(&event.position()))
+            {
+                let mut events = events.to_vec();
+                for event in &mut events {
+                    if without.contains(&event.position()) {
+                        event.payload = None;
+                        event.key = None;
+                    }
+                }
+                tx.put(LOG, &key, &encode_record(&events));
+            } else {
+                tx.put(LOG, &key, part);
+            }
+            bytes += part.len();
+            if bytes >= BATCH_BYTES {
+                let full = std::mem::replace(&mut tx, Transaction::new(&store));
+                restore::write(&store, full.into_changes())?;
+                bytes = 0;
+            }
+            progress("restored", first);
+            Ok(())
+        })?;
+        restore::write(&store, tx.into_changes())?;
+        restore::fold(&store, self.fold)?;
+        Ok(store)
+    }
+
+    /// The events that say something, though it was forgotten.
+    fn forgotten(&self, store: &Store) -> Result<BTreeSet<Position>, Error> {
+        let (mut found, mut last) = (BTreeSet::new(), None);
+        let log = Log::new(store);
+        log.walk(Position(1), &mut |_, record| {
+            if last.replace(record) == Some(record) {
+                return Ok(std::ops::ControlFlow::Continue(()));
+            }
+            // As the record has them: a walk tells nothing of what was forgotten.
+            for event in log.record(record)? {
+                let says = event.payload.is_some() || event.key.is_some();
+                if says && self.fold.is_forgotten(store, &event.header)? {
+                    found.insert(event.position());
+                }
+            }
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// Puts the objects that are in use, and their blobs; whatever else the backup has went meanwhile.
+    fn objects(&self, store: &Store, blobs: &Blobs) -> Result<(), Error> {
+        let lacks = |what: String| Error::damaged(&self.folder.join("objects"), what);
+        let newest = check::newest(self.folder, self.manifest)?;
+        let in_use: HashSet<Hash> = checkpoints::objects_in_use(store)?.into_iter().collect();
+        if let Some(hash) = in_use.iter().find(|hash| !newest.contains_key(hash)) {
+            return Err(lacks(format!("the object {hash} is missing")));
+        }
+        let mut tx = Transaction::new(store);
+        let mut bytes = 0;
+        check::rows(self.folder, self.manifest, &mut |number, hash, row| {
+            if newest.get(&hash) != Some(&number) || !in_use.contains(&hash) {
+                return Ok(());
+            }
+            let object =
+                Object::decode(row).ok_or_else(|| lacks(format!("{hash} is no object")))?;
+            if let Place::Blob(blob) = &object.place {
+                self.blob(blob, blobs)?;
+            }
+            objects::put(&mut tx, &hash, &object);
+            bytes += row.len();
+            if bytes >= BATCH_BYTES {
+                let full = std::mem::replace(&mut tx, Transaction::new(store));
+                restore::write(store, full.into_changes())?;
+                bytes = 0;
+            }
+            Ok(())
+        })?;
+        Ok(restore::write(store, tx.into_changes())?)
+    }
+
+    fn blobs(&self, store: &Store, blobs: &Blobs) -> Result<(), Error> {
+        let mut named = BTreeSet::new();
+        Log::new(store).walk(Position(1), &mut |event, _| {
+            let of = blobs_of(&event)?;
+            named.extend(of.iter().map(|blob| (blob.hash, blob.bytes)));
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        for (hash, bytes) in named {
+            self.blob(&crate::store::BlobRef { hash, bytes }, blobs)?;
+        }
+        Ok(())
+    }
+
+    fn blob(&self, blob: &crate::store::BlobRef, blobs: &Blobs) -> Result<(), Error> {
+        if let Some(content) = check::blob(self.folder, self.manifest, blob)? {
+            blobs.put(&content)?;
+        }
+        Ok(())
+    }
+
+    fn prove(&self, store: &Store, blobs: &Blobs) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        checkpoints::check_objects(store, blobs, &mut |fault| {
+            faults.push(fault.what);
+            Ok(())
+        })?;
+        match faults.first() {
+            None => Ok(()),
+            Some(first) => Err(Error::damaged(&self.folder.join("objects"), first)),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `[access]`: who may connect beside the user who runs the daemon.
+
+use serde::Deserialize;
+
+use super::Error;
+use super::setting::{Acts, Setting, Takes};
+use crate::service::access::{Access, group, user};
+
+/// The table as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessTable {
+    allow_users: Vec<String>,
+    allow_groups: Vec<String>,
+    socket_mode: Option<String>,
+}
+
+impl AccessTable {
+    /// Every key.
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "access.allow_users",
+            sentence: "Users that may connect beside the one who runs the daemon, as names or numbers. \
+                In a daemon of one user they share its memory; in the system-wide one each has its own, and \
+                an empty list means everybody.",
+            takes: Takes::Texts,
+            acts: Acts::NextConnection,
+            default: |_| Some("[]".to_owned()),
+        },
+        Setting {
+            key: "access.allow_groups",
+            sentence: "Groups whose members may connect as well, as names or numbers.",
+            takes: Takes::Texts,
+            acts: Acts::NextConnection,
+            default: |_| Some("[]".to_owned()),
+        },
+        Setting {
+            key: "access.socket_mode",
+            sentence: "Permission bits of the socket, octal: others need `0660` or `0666` to reach it, and \
+                a folder that lets them through. A service manager's socket has what the manager says.",
+            takes: Takes::Text,
+            acts: Acts::NextStart,
+            default: |config| Some(format!("\"{:04o}\"", config.access.socket_mode)),
+        },
+    ];
+
+    /// The settings that the table says.
+    ///
+    /// # Errors
+    /// When there is no such user or group, or the mode is none.
+    pub fn settings(self) -> Result<Access, Error> {
+        let wrong = |key: &str, problem: String| {
+            Error::Whole(format!("the setting `access.{key}`: {problem}"))
+        };
+        let users = self.allow_users.iter().map(|name| user(name));
+        let groups = self.allow_groups.iter().map(|name| group(name));
+        let mut access = Access {
+            users: users
+                .collect::<Result<_, _>>()
+                .map_err(|problem| wrong("allow_users", problem))?,
+            groups: groups
+                .collect::<Result<_, _>>()
+                .map_err(|problem| wrong("allow_groups", problem))?,
+            ..Access::default()
+        };
+        if let Some(text) = self.socket_mode {
+            let mode = u32::from_str_radix(&text, 8).ok();
+            access.socket_mode = mode
+                .filter(|mode| mode & 0o600 == 0o600 && mode & !0o666 == 0)
+                .ok_or_else(|| {
+                    let problem = format!("{text:?} is not one of \"0600\", \"0660\", \"0666\"");
+                    wrong("socket_mode", problem)
+                })?;
+        }
+        Ok(access)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::Config;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Access, Error> {
+        let text = format!("[access]\n{text}");
+        Config::parse(&text, Path::new("config.toml")).map(|config| config.access)
+    }
+
+    #[test]
+    fn users_and_groups_are_looked_up() {
+        assert_eq!(parse("").unwrap(), Access::default());
+        let access = parse(
+            "allow_users = [\"root\", \"1001\"]\nallow_groups = [\"50\"]\nsocket_mode = \"0660\"",
+        )
+        .unwrap();
+        assert_eq!(access.users, [0, 1001].into());
+        assert_eq!(access.groups, [50].into());
+        assert_eq!(access.socket_mode, 0o660);
+        for (text, told) in [
+            ("allow_users = [\"no such user\"]", "no such user"),
+            ("allow_groups = [\"no such group\"]", "no such group"),
+            ("socket_mode = \"0777\"", "\"0660\""),
+            ("socket_mode = \"rw\"", "\"0660\""),
+            ("socket_mode = \"0066\"", "\"0660\""),
+            ("allow_user = []", "did you mean `allow_users`?"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `[redaction]`: what is taken out of what comes in, and what is not.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Error;
+use super::setting::{Acts, Setting, Takes};
+use crate::redaction::{OwnRule, Redactor, Settings};
+
+/// The table as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RedactionTable {
+    enabled: Option<bool>,
+    off: Vec<String>,
+    allow: Vec<String>,
+    rules: BTreeMap<String, RuleTable>,
+}
+
+/// A rule as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleTable {
+    pattern: String,
+    group: Option<usize>,
+    #[serde(default)]
+    keywords: Vec<String>,
+}
+
+impl RedactionTable {
+    /// Every key.
+    pub const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "redaction.enabled",
+            sentence: "Whether secrets are taken out of what comes in.",
+            takes: Takes::Flag,
+            acts: Acts::NextStart,
+            default: |config| Some(config.redaction.enabled.to_string()),
+        },
+        Setting {
+            key: "redaction.off",
+            sentence: "Kinds that are left in; docs/redaction.md has them all.",
+            takes: Takes::Texts,
+            acts: Acts::NextStart,
+            default: |_| Some("[]".to_owned()),
+        },
+        Setting {
+            key: "redaction.allow",
+            sentence: "Values that are never redacted: as they are, or patterns between slashes.",
+            takes: Takes::Texts,
+            acts: Acts::NextStart,
+            default: |_| Some("[]".to_owned()),
+        },
+        Setting::of_own(
+            "redaction.rules.NAME.pattern",
+            Takes::Text,
+            "A pattern of the user's own: what it finds becomes `[redacted:NAME]`.",
+        ),
+        Setting::of_own(
+            "redaction.rules.NAME.group",
+            Takes::Whole { least: 0, most: 64 },
+            "The group of the pattern that is taken out, if not all of it.",
+        ),
+        Setting::of_own(
+            "redaction.rules.NAME.keywords",
+            Takes::Texts,
+            "Words of which one must be in a text for the pattern to be tried; absent: it always is.",
+        ),
+    ];
+
+    /// The settings that the table says, with the defaults for what it does not say.
+    ///
+    /// # Errors
+    /// When a kind is none, or a pattern or a rule cannot be used.
+    pub fn settings(self) -> Result<Settings, Error> {
+        let rule = |rule: RuleTable| OwnRule {
+            pattern: rule.pattern,
+            group: rule.group,
+            keywords: rule.keywords,
+        };
+        let rules = self.rules.into_iter();
+        let settings = Settings {
+            enabled: self.enabled.unwrap_or(true),
+            off: self.off,
+            allow: self.allow,
+            rules: rules.map(|(name, table)| (name, rule(table))).collect(),
+        };
+        // What could not be used is refused here, where the file is known.
+        Redactor::new(&settings)?;
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn parse(text: &str) -> Result<Settings, Error> {
+        Config::parse(text, Path::new("config.toml")).map(|config| config.redaction)
+    }
+
+    #[test]
+    fn redaction_is_set() {
+        assert_eq!(parse("").unwrap(), Settings::default());
+        let settings = parse(
+            "[redaction]\nenabled = false\noff = [\"jwt\"]\nallow = [\"/a+/\"]\n\
+             [redaction.rules.badge]\npattern = \"B-([0-9]+)\"\ngroup = 1\nkeywords = [\"b-\"]",
+        )
+        .unwrap();
+        assert!(!settings.enabled);
+        assert_eq!(
+            (settings.off, settings.allow),
+            (vec!["jwt".to_owned()], vec!["/a+/".to_owned()])
+        );
+        let badge = settings.rules.get("badge").unwrap();
+        assert_eq!((badge.group, badge.keywords.len()), (Some(1), 1));
+        for (text, told) in [
+            ("off = [\"jwts\"]", "the nearest is `jwt`"),
+            ("allow = [\"/(/\"]", "no pattern"),
+            ("rules.badge.pattern = \"(\"", "badge"),
+            ("rules.badge.keywords = [\"b\"]", "pattern"),
+            ("reveal = true", "reveal"),
+        ] {
+            let error = parse(&format!("[redaction]\n{text}"))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

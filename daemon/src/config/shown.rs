@@ -1,0 +1,238 @@
+//! The declaration made readable: the page of settings, the commented file of defaults, and what a
+//! daemon would use with where each value comes from.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::reading::{Given, Origin};
+use super::setting::{Setting, Takes};
+use super::{Config, settings};
+
+/// The widest line of a comment, in characters.
+const WIDTH: usize = 96;
+
+const PAGE_HEAD: &str = "\
+<!-- Made from the declaration of the settings: UPDATE_DOCS=1 cargo test -p tests --test docs -->
+# Configuration
+
+Nothing has to be set. What you set goes into `~/.config/lore/config.toml` (`$XDG_CONFIG_HOME/lore`,
+or `$LORE_HOME/config.toml`; `/etc/lore/config.toml` for the system-wide daemon), or, for one run, into
+a variable. `lored config default > ~/.config/lore/config.toml` writes a file with every setting and its
+default, commented out; [config.default.toml](config.default.toml) is that file.
+
+- `lore config show --origin` shows what is in force, and the file and line or the variable it comes from.
+- `lore config check FILE` says what is wrong with a file, with line and column.
+- A running daemon reads the file again when it changes, or on SIGHUP. A file with a mistake changes
+  nothing: the daemon says what is wrong, in its log and in `lore status`, and goes on as before.
+  Settings that act only at the next start are named there as well.
+
+**Which one wins**: a flag of the command line (`--socket`, `--config`), then a variable, then what a
+project says of itself in its `.lore.toml` (`id`, `name`, `templates`, `exclude`; nothing else can be said
+there), then this file, then the default.
+
+Bytes, milliseconds and the like are whole numbers in the unit that the name says. A part of a key in
+capitals stands for a name of your own. Lists are separated by commas in a variable.
+";
+
+/// docs/configuration.md.
+#[must_use]
+pub fn page() -> String {
+    let defaults = Config::new();
+    let mut page = PAGE_HEAD.to_owned();
+    let mut section = None;
+    for setting in settings() {
+        if section != Some(setting.section()) {
+            section = Some(setting.section());
+            let title = match setting.section() {
+                "" => "Above all sections".to_owned(),
+                name => format!("`[{name}]`"),
+            };
+            let _ = write!(
+                page,
+                "\n## {title}\n\n| key | default | takes | acts | variable |\n| --- | --- | --- | --- | --- |\n"
+            );
+        }
+        let default =
+            (setting.default)(&defaults).map_or(String::new(), |text| format!("`{text}`"));
+        let variable = setting
+            .variable()
+            .map_or(String::new(), |name| format!("`{name}`"));
+        let _ = writeln!(
+            page,
+            "| `{}`<br>{} | {default} | {} | {} | {variable} |",
+            setting.key,
+            setting.sentence.trim(),
+            setting.takes.told(),
+            setting.acts.told(),
+        );
+    }
+    page
+}
+
+/// The commented file of defaults.
+#[must_use]
+pub fn default_file() -> String {
+    let defaults = Config::new();
+    let mut file = "\
+# The settings of lored, each with its default. A setting acts once its line has no `#` before it, and
+# neither has the line of its section. `lored config check FILE` says whether all is well.
+"
+    .to_owned();
+    let mut section = "";
+    for setting in settings() {
+        if setting.section() != section {
+            section = setting.section();
+            // Tables with names of the user's own begin where those are set.
+            if !is_of_own(setting) {
+                let _ = write!(file, "\n# [{section}]\n");
+            }
+        }
+        file.push('\n');
+        for line in wrapped(&comment(setting)) {
+            let _ = writeln!(file, "## {line}");
+        }
+        let _ = writeln!(file, "# {}", example(setting, &defaults));
+    }
+    file
+}
+
+fn comment(setting: &Setting) -> String {
+    format!(
+        "{} Takes {}; acts {}.",
+        setting.sentence.trim(),
+        setting.takes.told(),
+        setting.acts.told()
+    )
+}
+
+fn is_of_own(setting: &Setting) -> bool {
+    setting.section() == "resolvers"
+}
+
+/// The line of a setting in a file.
+fn example(setting: &Setting, defaults: &Config) -> String {
+    let name = match setting.key.split_once('.') {
+        // Written with the whole key: its table may have any name.
+        Some((_, rest)) if is_of_own(setting) || rest.contains('.') => setting.key,
+        Some((_, rest)) => rest,
+        None => setting.key,
+    };
+    match (setting.default)(defaults) {
+        Some(default) => format!("{name} = {default}"),
+        None => format!("{name} = …"),
+    }
+}
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// One value in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// Its key, names of the user's own among it.
+    pub key: String,
+    /// As the file would say it; secrets are hidden.
+    pub value: String,
+    /// Where it comes from; `None` for the default.
+    pub origin: Option<Origin>,
+}
+
+/// Every value in force, in the order of the page.
+#[must_use]
+pub fn in_force(given: &Given) -> Vec<InForce> {
+    let defaults = Config::new();
+    let mut all = Vec::new();
+    for setting in settings() {
+        let mut set: Vec<&Vec<String>> = given
+            .origins
+            .keys()
+            .filter(|keys| setting.is_at(keys))
+            .collect();
+        set.sort();
+        let is_set = !set.is_empty();
+        for keys in set {
+            let value = match (setting.takes, given.value(keys)) {
+                (_, None) => continue,
+                (Takes::Secrets, Some(_)) => "{…}".to_owned(),
+                (_, Some(value)) => value.to_string(),
+            };
+            all.push(InForce {
+                key: dotted(keys),
+                value,
+                origin: given.origins.get(keys).cloned(),
+            });
+        }
+        if let (false, Some(value)) = (is_set, (setting.default)(&defaults)) {
+            all.push(InForce {
+                key: setting.key.to_owned(),
+                value,
+                origin: None,
+            });
+        }
+    }
+    all
+}
+
+/// The same as lines of TOML, each whole; with where it comes from if that is wanted.
+#[must_use]
+pub fn text(given: &Given, origin: bool) -> String {
+    let mut lines = String::new();
+    for InForce {
+        key,
+        value,
+        origin: from,
+    } in in_force(given)
+    {
+        let _ = match (origin, from) {
+            (false, _) => writeln!(lines, "{key} = {value}"),
+            (true, None) => writeln!(lines, "{key} = {value}  # default"),
+            (true, Some(from)) => writeln!(lines, "{key} = {value}  # {from}"),
+        };
+    }
+    lines
+}
+
+/// The same as one JSON object, values as the file would say them.
+#[must_use]
+pub fn json(given: &Given) -> Value {
+    let settings: Map<String, Value> = in_force(given)
+        .into_iter()
+        .map(|InForce { key, value, origin }| {
+            let origin = origin.map_or("default".to_owned(), |origin| origin.to_string());
+            (key, json!({"value": value, "origin": origin}))
+        })
+        .collect();
+    json!({"schema_version": 1, "settings": settings})
+}
+
+/// A path of keys as TOML writes it.
+fn dotted(keys: &[String]) -> String {
+    let is_bare = |key: &str| {
+        !key.is_empty()
+            && key
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    let parts: Vec<String> = keys
+        .iter()
+        .map(|key| match is_bare(key) {
+            true => key.clone(),
+            false => format!("{key:?}"),
+        })
+        .collect();
+    parts.join(".")
+}

@@ -1,0 +1,206 @@
+//! What is taken of a file and of variables, and what is refused with which words.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn parse(text: &str) -> Result<Config, Error> {
+    Config::parse(text, Path::new("config.toml"))
+}
+
+/// Every key of [`keys`] is taken, and a value out of range says the range. (Those of resolvers,
+/// single projects and redaction need each other, and have tests of their own.)
+#[test]
+fn every_key_is_taken() {
+    let others = ["resolvers.", "projects.at.", "redaction."];
+    let alone = |key: &&str| !others.iter().any(|other| key.starts_with(other));
+    for setting in settings().iter().filter(|setting| alone(&setting.key)) {
+        let key = setting.key;
+        let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let value = match (setting.takes, key) {
+            (Takes::OneOf(names), _) => format!("{:?}", names.last().unwrap()),
+            (Takes::Text, "log") => "\"debug\"".to_owned(),
+            (Takes::Text, "access.socket_mode") => "\"0660\"".to_owned(),
+            (Takes::Text, "http.listen") => "\"127.0.0.1:7433\"".to_owned(),
+            (Takes::Text, other) => panic!("what `{other}` takes is not known here"),
+            (Takes::Flag, _) => "true".to_owned(),
+            (Takes::Path, _) => "\"/folder\"".to_owned(),
+            (Takes::Texts, key) if key.starts_with("access.") => "[\"1001\"]".to_owned(),
+            (Takes::Texts, "http.origins") => "[\"http://localhost:5173\"]".to_owned(),
+            (Takes::Texts, _) => "[\"brief\"]".to_owned(),
+            (Takes::Whole { .. }, _) => "67108864".to_owned(),
+            (Takes::Secrets | Takes::Table, other) => panic!("`{other}` is of somebody's own"),
+        };
+        let text = match table {
+            "" => format!("{name} = {value}"),
+            _ => format!("[{table}]\n{name} = {value}"),
+        };
+        match parse(&text) {
+            Ok(_) => {}
+            Err(Error::At { error, .. }) => match *error {
+                Error::Value { name: named, .. } => assert_eq!(named, key),
+                error => panic!("{text}: {error}"),
+            },
+            Err(error) => panic!("{text}: {error}"),
+        }
+    }
+    assert!(!parse("durability = \"relaxed\"").unwrap().engine.durable);
+    let refused = parse("[limits]\nconnections_max = 0").unwrap_err();
+    assert!(refused.to_string().contains("from 1 to 65536"), "{refused}");
+}
+
+/// Lists of words take the place of ours; what is no word is refused.
+#[test]
+fn words_can_be_chosen() {
+    let config = parse("[layers]\ncritical = [\"brief\"]").unwrap();
+    assert_eq!(config.words.critical, ["brief"]);
+    assert_eq!(config.words.useful, checkpoints::Words::default().useful);
+    for wrong in ["Brief", "", "two words", "a1"] {
+        let refused = parse(&format!("[layers]\nuseful = [\"{wrong}\"]")).unwrap_err();
+        assert!(refused.to_string().contains("layers.useful"), "{refused}");
+    }
+}
+
+/// A key that is none is refused with its place and the nearest one, a value of another type or out
+/// of its range with what is wanted.
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    for (text, told) in [
+        (
+            "[engine]\nlinger_ms = 3",
+            "config.toml:2:1: there is no setting `engine.linger_ms`; did you mean `linger_us_max`?",
+        ),
+        (
+            "\n[engin]\nlinger_us_max = 3",
+            "config.toml:2:2: there is no setting `engin`; did you mean `engine`?",
+        ),
+        ("drain_ms_max = 3", "did you mean `limits.drain_ms_max`?"),
+        (
+            "[limits]\n  drain_ms_max = -3",
+            "config.toml:2:18: the setting `limits.drain_ms_max` is of the type integer; it must be a whole number from 0 to 600000",
+        ),
+        (
+            "[limits]\ndrain_ms_max = 'x'",
+            "is \"x\"; it must be a whole number",
+        ),
+        (
+            "[limits]\nconnections_max = 0x1_0001",
+            "is 65537; it must be from 1 to 65536",
+        ),
+        (
+            "durability = \"maybe\"",
+            "it must be \"sync\" or \"relaxed\"",
+        ),
+        ("limits = 3", "it is a table, `[limits]`"),
+        ("log = 3", "`log` is 3; it must be a text"),
+        ("log = \"lored=loud\"", "`log`"),
+        ("[layers]\nuseful = [1]", "a list of texts"),
+        ("a = 1\n=", "config.toml:2:1: this is no TOML"),
+        ("[search]\nmodels = \"models\"", "must be an absolute path"),
+    ] {
+        let refused = parse(text).unwrap_err().to_string();
+        assert!(refused.contains(told), "{text}: {refused}");
+    }
+    for far in ["[zzzzzzzz]", "zzzzzzzz = 1"] {
+        let refused = parse(far).unwrap_err().to_string();
+        let told = "there is no setting `zzzzzzzz`; there are durability, log, engine, ";
+        assert!(refused.contains(told), "{refused}");
+    }
+}
+
+/// Variables win over the file; what one says is checked as well, and a mistyped one is refused.
+#[test]
+fn variables_win() {
+    let path = Path::new("config.toml");
+    let with = |variables: &[(&str, &str)]| {
+        let mut given = Given::of_text("[limits]\ndrain_ms_max = 7\nconnections_max = 9", path)?;
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        given.put_over(variables.iter().map(owned))?;
+        let origin = |key: &str| {
+            let keys: Vec<String> = key.split('.').map(str::to_owned).collect();
+            given.origins.get(&keys).map(Origin::to_string)
+        };
+        let origins = ["limits.drain_ms_max", "limits.connections_max"].map(origin);
+        Config::of(given, path).map(|config| (config, origins))
+    };
+    let (config, origins) = with(&[
+        ("LORE_LIMITS_DRAIN_MS_MAX", "8"),
+        ("LORE_LAYERS_USEFUL", "brief, note"),
+        ("LORE_DURABILITY", "relaxed"),
+        ("LORE_HOME", "/h"),
+        ("LORE_SESSION", "s"),
+    ])
+    .unwrap();
+    assert_eq!(
+        (config.limits.drain_ms_max, config.limits.connections_max),
+        (8, 9)
+    );
+    assert_eq!(config.words.useful, ["brief", "note"]);
+    assert!(!config.engine.durable);
+    let [drain, connections] = origins.map(Option::unwrap);
+    assert_eq!(drain, "the variable LORE_LIMITS_DRAIN_MS_MAX");
+    assert_eq!(connections, "config.toml:3");
+    for (name, value, told) in [
+        (
+            "LORE_LIMITS_DRAIN_MAX",
+            "8",
+            "did you mean LORE_LIMITS_DRAIN_MS_MAX?",
+        ),
+        (
+            "LORE_LIMITS_DRAIN_MS_MAX",
+            "x",
+            "wanted is a whole number from 0 to 600000",
+        ),
+        ("LORE_LIMITS_CONNECTIONS_MAX", "0", "from 1 to 65536"),
+        ("LORE_SEARCH_MODELS", "models", "an absolute path"),
+        ("LORE_SEARCH_SECOND_TIER", "yes", "true or false"),
+    ] {
+        let refused = with(&[(name, value)]).unwrap_err().to_string();
+        assert!(
+            refused.contains(name) && refused.contains(told),
+            "{refused}"
+        );
+    }
+}
+
+/// The commented file sets nothing as it is, and the defaults with its comments taken off; what is
+/// shown as in force gives the same settings again.
+#[test]
+fn the_default_file_says_the_defaults() {
+    let file = shown::default_file();
+    let path = Path::new("config.toml");
+    assert!(Given::of_text(&file, path).unwrap().origins.is_empty());
+    let set: String = file
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.starts_with('[') || line.contains(" = "))
+        .filter(|line| !line.contains('…'))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let given = Given::of_text(&set, path).unwrap();
+    let with_default = |setting: &&Setting| (setting.default)(&Config::new()).is_some();
+    assert_eq!(
+        given.origins.len(),
+        settings().iter().filter(with_default).count()
+    );
+    let again = Given::of_text(&shown::text(&given, false), path).unwrap();
+    assert_eq!(shown::text(&again, false), shown::text(&given, false));
+    let config = format!("{:?}", Config::of(given, path).unwrap());
+    assert_eq!(config, format!("{:?}", Config::new()));
+}
+
+/// Secrets are never shown.
+#[test]
+fn secrets_are_hidden() {
+    let text =
+        "[resolvers.netbox]\ncommand = [\"n\"]\nenv = {TOKEN = \"hush\"}\nkinds.site.tool = \"t\"";
+    let given = Given::of_text(text, Path::new("config.toml")).unwrap();
+    let shown = format!("{} {}", shown::text(&given, true), shown::json(&given));
+    assert!(
+        !shown.contains("hush") && shown.contains("resolvers.netbox.env"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("resolvers.netbox.kinds.site.tool = \"t\"  # config.toml:4"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,432 @@
+//! A database of langgraph-checkpoint-sqlite: its tables `checkpoints` and `writes`.
+//!
+//! Each thread becomes a session, and so does each graph within it; each checkpoint a checkpoint, whose context
+//! is its channels' values and whose metadata says what LangGraph said: source, step, parent, time. What a task
+//! wrote to a channel behind a checkpoint is a step of the tool that the channel is named after. A long thread
+//! becomes several sessions, since one import takes only so much.
+
+pub mod msgpack;
+pub mod sqlite;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use self::sqlite::{Database, Place, Table};
+use super::{Error, Lines};
+use crate::clock::{Micros, parse_time};
+use crate::log::Hash;
+
+/// The longest value that is converted, in bytes: of one line, and of what it takes in memory.
+const VALUE_BYTES_MAX: usize = 24 << 20;
+/// A session goes on in another one once it has so many bytes or checkpoints.
+const SESSION_BYTES: usize = 20 << 20;
+const SESSION_CHECKPOINTS: u32 = 900;
+/// The longest metadata of a checkpoint, in bytes.
+const METADATA_BYTES_MAX: usize = 60 << 10;
+/// The longest name of a tool.
+const TOOL_CHARS_MAX: usize = 100;
+/// Channels by which a graph goes from node to node; what they hold says nothing.
+const CONTROL: &str = "branch:";
+/// The channel of what went wrong.
+const ERROR: &str = "__error__";
+
+/// Thread and graph within it.
+type ThreadKey = (String, String);
+
+/// Where the rows of a thread are, by checkpoint.
+#[derive(Default)]
+struct Thread {
+    checkpoints: BTreeMap<String, Place>,
+    /// By task and number.
+    writes: BTreeMap<String, BTreeMap<(String, i64), Place>>,
+}
+
+/// Writes the lines of a database.
+///
+/// # Errors
+/// [`Error`].
+pub fn write(path: &Path, lines: &mut Lines<'_>, aside: &mut dyn FnMut(&str)) -> Result<(), Error> {
+    let malformed = |what: String| Error::Malformed(format!("{}: {what}", path.display()));
+    let database = Database::open(path).map_err(malformed)?;
+    let (checkpoints, writes) = tables(&database).map_err(malformed)?;
+    let threads = threads(&database, &checkpoints, writes.as_ref()).map_err(malformed)?;
+    let mut writing = Writing {
+        path,
+        database: &database,
+        checkpoints: &checkpoints,
+        writes: writes.as_ref(),
+        lines,
+        aside,
+    };
+    for (key, thread) in &threads {
+        writing.thread(key, thread)?;
+    }
+    Ok(())
+}
+
+fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
+    let checkpoints = database
+        .table("checkpoints")?
+        .ok_or("it has no table `checkpoints`: it is no database of LangGraph's checkpoints")?;
+    for column in ["thread_id", "checkpoint_id", "checkpoint"] {
+        if checkpoints.column(column).is_none() {
+            return Err(format!("its table `checkpoints` has no column `{column}`"));
+        }
+    }
+    Ok((checkpoints, database.table("writes")?))
+}
+
+/// A row and what its columns are called.
+struct Row<'r> {
+    table: &'r Table,
+    values: &'r [sqlite::Value],
+}
+
+impl Row<'_> {
+    fn get(&self, column: &str) -> &sqlite::Value {
+        let at = self.table.column(column);
+        let value = at.and_then(|at| self.values.get(at));
+        value.unwrap_or(&sqlite::Value::Null)
+    }
+
+    fn text(&self, column: &str) -> String {
+        self.get(column).text().unwrap_or_default()
+    }
+
+    fn key(&self) -> ThreadKey {
+        (self.text("thread_id"), self.text("checkpoint_ns"))
+    }
+}
+
+fn threads(
+    database: &Database,
+    checkpoints: &Table,
+    writes: Option<&Table>,
+) -> Result<BTreeMap<ThreadKey, Thread>, String> {
+    let mut threads: BTreeMap<ThreadKey, Thread> = BTreeMap::new();
+    database.scan(checkpoints, &mut |place, values| {
+        let row = Row {
+            table: checkpoints,
+            values,
+        };
+        let thread = threads.entry(row.key()).or_default();
+        thread.checkpoints.insert(row.text("checkpoint_id"), place);
+        Ok(())
+    })?;
+    if let Some(table) = writes {
+        database.scan(table, &mut |place, values| {
+            let row = Row { table, values };
+            let number = match row.get("idx") {
+                sqlite::Value::Integer(number) => *number,
+                _ => 0,
+            };
+            if let Some(thread) = threads.get_mut(&row.key()) {
+                let of_checkpoint = thread.writes.entry(row.text("checkpoint_id")).or_default();
+                of_checkpoint.insert((row.text("task_id"), number), place);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(threads)
+}
+
+struct Writing<'w, 'l> {
+    path: &'w Path,
+    database: &'w Database,
+    checkpoints: &'w Table,
+    writes: Option<&'w Table>,
+    lines: &'w mut Lines<'l>,
+    aside: &'w mut dyn FnMut(&str),
+}
+
+/// A session that is being written.
+struct Session {
+    part: u32,
+    bytes: usize,
+    checkpoints: u32,
+    steps: u32,
+}
+
+impl Writing<'_, '_> {
+    fn malformed(&self, what: &str) -> Error {
+        Error::Malformed(format!("{}: {what}", self.path.display()))
+    }
+
+    fn thread(&mut self, key: &ThreadKey, thread: &Thread) -> Result<(), Error> {
+        let mut session = Session {
+            part: 0,
+            bytes: 0,
+            checkpoints: 0,
+            steps: 0,
+        };
+        for (id, place) in &thread.checkpoints {
+            let row = self
+                .database
+                .row(*place)
+                .map_err(|what| self.malformed(&what))?;
+            let row = Row {
+                table: self.checkpoints,
+                values: &row,
+            };
+            let Some(saved) = self.saved(id, &row)? else {
+                continue;
+            };
+            let bytes = saved.payload.to_string().len();
+            let is_full =
+                session.bytes + bytes > SESSION_BYTES || session.checkpoints >= SESSION_CHECKPOINTS;
+            if session.part == 0 || is_full {
+                self.begin(key, &mut session, saved.at)?;
+            }
+            session.bytes += bytes;
+            session.checkpoints += 1;
+            self.event(saved.at, "CheckpointSaved", saved.payload)?;
+            for place in thread.writes.get(id).into_iter().flat_map(BTreeMap::values) {
+                self.step(*place, saved.at, &mut session)?;
+            }
+        }
+        match session.part {
+            0 => Ok(()),
+            _ => self.lines.end_session().map_err(Error::file(self.path)),
+        }
+    }
+
+    fn begin(&mut self, key: &ThreadKey, session: &mut Session, at: Micros) -> Result<(), Error> {
+        if session.part > 0 {
+            self.lines.end_session().map_err(Error::file(self.path))?;
+        }
+        *session = Session {
+            part: session.part + 1,
+            bytes: 0,
+            checkpoints: 0,
+            steps: 0,
+        };
+        let (thread, graph) = key;
+        let mut title = format!("LangGraph thread {thread}");
+        if !graph.is_empty() {
+            title = format!("{title}, graph {graph}");
+        }
+        if session.part > 1 {
+            title = format!("{title}, part {}", session.part);
+        }
+        let title: String = title
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(200)
+            .collect();
+        let created = json!({"title": title, "tags": ["imported", "langgraph"]});
+        let id = session_id(key, session.part);
+        self.lines
+            .begin(&id, at, created)
+            .map_err(Error::file(self.path))
+    }
+
+    fn event(&mut self, at: Micros, kind: &str, payload: Value) -> Result<(), Error> {
+        self.lines
+            .event(at, kind, payload)
+            .map_err(Error::file(self.path))
+    }
+
+    /// A checkpoint as a line says it; none for one that is left out, which is told.
+    fn saved(&mut self, id: &str, row: &Row<'_>) -> Result<Option<Saved>, Error> {
+        let bytes = row.get("checkpoint").bytes();
+        let decoded = match bytes.len() > VALUE_BYTES_MAX {
+            true => Err(format!(
+                "it has {} bytes; at most {VALUE_BYTES_MAX} are imported",
+                bytes.len()
+            )),
+            false => decoded(&row.text("type"), bytes),
+        };
+        let checkpoint = match decoded {
+            Ok(Value::Object(checkpoint)) => checkpoint,
+            Ok(_) => {
+                (self.aside)(&format!("left out: the checkpoint {id}: it is no map"));
+                return Ok(None);
+            }
+            Err(what) => {
+                (self.aside)(&format!("left out: the checkpoint {id}: {what}"));
+                return Ok(None);
+            }
+        };
+        let context = match checkpoint.get("channel_values") {
+            Some(Value::Object(values)) => values.clone(),
+            Some(_) | None => Map::new(),
+        };
+        let ts = checkpoint.get("ts").and_then(Value::as_str);
+        let at = ts.and_then(parse_time).unwrap_or(0);
+        let payload = json!({
+            "checkpoint": checkpoint_id(id),
+            "context": context,
+            "metadata": metadata(id, row, &checkpoint),
+        });
+        Ok(Some(Saved { at, payload }))
+    }
+
+    /// What a task wrote, as a step.
+    fn step(&mut self, place: Place, at: Micros, session: &mut Session) -> Result<(), Error> {
+        let Some(table) = self.writes else {
+            return Ok(());
+        };
+        let values = self
+            .database
+            .row(place)
+            .map_err(|what| self.malformed(&what))?;
+        let row = Row {
+            table,
+            values: &values,
+        };
+        let channel = row.text("channel");
+        if channel.starts_with(CONTROL) {
+            return Ok(());
+        }
+        let bytes = row.get("value").bytes();
+        let value = match bytes.len() > VALUE_BYTES_MAX {
+            true => Err(format!("it has {} bytes", bytes.len())),
+            false => decoded(&row.text("type"), bytes),
+        };
+        let value = match value {
+            Ok(Value::String(text)) => text,
+            Ok(value) => value.to_string(),
+            Err(what) => {
+                (self.aside)(&format!(
+                    "left out: a write to the channel {channel}: {what}"
+                ));
+                return Ok(());
+            }
+        };
+        session.steps += 1;
+        session.bytes += value.len();
+        let is_error = channel == ERROR;
+        let tool: String = channel.chars().take(TOOL_CHARS_MAX).collect();
+        let tool = match tool.trim() {
+            "" => "channel",
+            tool => tool,
+        };
+        let mut step = json!({
+            "step": session.steps,
+            "attempt": 1,
+            "success": !is_error,
+            "tool": tool,
+            "parameters": {"task": row.text("task_id"), "checkpoint": row.text("checkpoint_id")},
+        });
+        if let Some(step) = step.as_object_mut() {
+            let field = if is_error { "error" } else { "result" };
+            step.insert(field.to_owned(), Value::from(value));
+        }
+        self.event(at, "StepRecorded", step)
+    }
+}
+
+struct Saved {
+    at: Micros,
+    payload: Value,
+}
+
+/// The session of a thread: its name as far as an id can hold it, and, where that is not all, a part of its
+/// hash.
+fn session_id((thread, graph): &ThreadKey, part: u32) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain: String = thread
+        .chars()
+        .take(60)
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .collect();
+    let mut id = format!("langgraph-{plain}");
+    if plain != *thread || !graph.is_empty() {
+        let hash = Hash::of(format!("{thread}\0{graph}").as_bytes()).to_string();
+        id = format!("{id}-{}", hash.get(..8).unwrap_or_default());
+    }
+    match part {
+        1 => id,
+        _ => format!("{id}-part-{part}"),
+    }
+}
+
+/// Its own id, if that is a UUID; else one that follows from it.
+fn checkpoint_id(id: &str) -> String {
+    if crate::checkpoints::CheckpointKey::parse(id).is_some() {
+        return id.to_ascii_lowercase();
+    }
+    let hash = Hash::of(id.as_bytes()).to_string();
+    let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
+    format!(
+        "{}-{}-4{}-8{}-{}",
+        part(0, 8),
+        part(8, 12),
+        part(13, 16),
+        part(17, 20),
+        part(20, 32)
+    )
+}
+
+/// What LangGraph says of a checkpoint, as far as it is not too long.
+fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
+    let said = serde_json::from_slice::<Value>(row.get("metadata").bytes());
+    // Before 2.0 it was packed like the checkpoint.
+    let said = said.or_else(|_| decoded(&row.text("type"), row.get("metadata").bytes()));
+    let said = match said {
+        Ok(Value::Object(said)) => said,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    let mut of_langgraph = Map::new();
+    let mut note = |name: &str, value: Value| {
+        if !value.is_null() {
+            of_langgraph.insert(name.to_owned(), value);
+        }
+    };
+    note("thread_id", Value::from(row.text("thread_id")));
+    note("checkpoint_ns", Value::from(row.text("checkpoint_ns")));
+    note("checkpoint_id", Value::from(id));
+    note(
+        "parent_checkpoint_id",
+        row.get("parent_checkpoint_id")
+            .text()
+            .map_or(Value::Null, Value::from),
+    );
+    note("ts", checkpoint.get("ts").cloned().unwrap_or_default());
+    let step = said
+        .get("step")
+        .map_or_else(String::new, |step| format!(" step {step}"));
+    let source = said
+        .get("source")
+        .and_then(Value::as_str)
+        .unwrap_or("checkpoint");
+    let name: String = format!("{source}{step}").chars().take(60).collect();
+    note("metadata", Value::Object(said));
+    let whole = json!({"name": name, "langgraph": of_langgraph});
+    if whole.to_string().len() <= METADATA_BYTES_MAX {
+        return whole;
+    }
+    of_langgraph.remove("metadata");
+    json!({"name": name, "langgraph": of_langgraph})
+}
+
+/// A value as LangGraph's serialiser packed it.
+fn decoded(kind: &str, bytes: &[u8]) -> Result<Value, String> {
+    match kind {
+        "msgpack" => msgpack::to_json(bytes),
+        "json" => {
+            lore::protocol::within_limits(bytes).map_err(|refusal| refusal.message)?;
+            serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        }
+        "null" => Ok(Value::Null),
+        // Bytes, and what only Python can unpack: they stay what they are.
+        other => Ok(msgpack::kept(other, bytes)),
+    }
+}
+
+/// Reads a database of these bytes, as a fuzzer gives them; how many rows it has.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(path: &Path) -> Result<usize, Error> {
+    let mut out = Vec::new();
+    let mut left_out = 0;
+    let mut lines = Lines::new(&mut out);
+    write(path, &mut lines, &mut |_| left_out += 1)?;
+    lines.end().map_err(Error::file(path))?;
+    Ok(left_out)
+}

@@ -1,0 +1,167 @@
+//! Databases of LangGraph's, whole, damaged and none.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+
+const GOLDEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../tests/golden/langgraph.sqlite"
+);
+
+fn converted(path: &Path) -> Result<(String, Vec<String>), Error> {
+    let (mut out, mut left_out) = (Vec::new(), Vec::new());
+    let mut lines = Lines::new(&mut out);
+    write(path, &mut lines, &mut |what| left_out.push(what.to_owned()))?;
+    lines.end().unwrap();
+    Ok((String::from_utf8(out).unwrap(), left_out))
+}
+
+/// A database that LangGraph made: every thread a session, every checkpoint in its order, with what it held,
+/// in lines that an import takes; the same again, the same lines.
+#[test]
+fn a_database_of_langgraph_is_converted() {
+    let (text, left_out) = converted(Path::new(GOLDEN)).unwrap();
+    assert_eq!(left_out, [""; 0]);
+    assert_eq!(crate::overview::check_whole(&text).unwrap(), 3);
+    assert_eq!(converted(Path::new(GOLDEN)).unwrap().0, text);
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let sessions: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["session"].as_str())
+        .collect();
+    assert_eq!(sessions.first(), Some(&"langgraph-thread-1"));
+    assert!(
+        sessions
+            .iter()
+            .any(|id| id.starts_with("langgraph-user-ada-7-"))
+    );
+    let saved: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["kind"] == "CheckpointSaved")
+        .collect();
+    assert_eq!(saved.len(), 11);
+    let third = &saved.get(2).unwrap()["payload"];
+    assert_eq!(third["checkpoint"], "1f0fe9a0-0000-6002-8000-000000000000");
+    let (metadata, context) = (&third["metadata"], &third["context"]);
+    assert_eq!(metadata["name"], "loop step 1");
+    assert_eq!(
+        metadata["langgraph"]["parent_checkpoint_id"],
+        "1f0fe9a0-0000-6001-8000-000000000000"
+    );
+    assert_eq!(metadata["langgraph"]["metadata"]["run"], "r-1");
+    let extra = &context["extra"];
+    let typed = [
+        (
+            "id",
+            json!({"__type": "uuid.UUID", "value": "12345678123456781234567812345678"}),
+        ),
+        (
+            "at",
+            json!({"__type": "datetime.datetime", "value": "2026-01-31T12:00:00+00:00"}),
+        ),
+        (
+            "day",
+            json!({"__type": "datetime.date", "args": [2026, 1, 31]}),
+        ),
+        (
+            "price",
+            json!({"__type": "decimal.Decimal", "value": "1.50"}),
+        ),
+        (
+            "point",
+            json!({"__type": "__main__.Point", "kwargs": {"x": 1, "y": 2.5}}),
+        ),
+        ("bytes", json!({"__type": "bytes", "base64": "AP8="})),
+        ("big", json!(9_223_372_036_854_775_808_u64)),
+        ("negative", json!(-5)),
+        ("7", json!("number as a key")),
+        ("none", json!(null)),
+    ];
+    for (name, wanted) in typed {
+        assert_eq!(extra[name], wanted, "{name}");
+    }
+    let said = &context["messages"][0];
+    assert_eq!(said["__type"], "langchain_core.messages.human.HumanMessage");
+    assert_eq!(
+        said["kwargs"]["content"],
+        "compare switch-nyc-01 with router-la-02"
+    );
+    let steps: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["kind"] == "StepRecorded")
+        .collect();
+    assert_eq!(
+        steps.len(),
+        12,
+        "two control channels per checkpoint say nothing"
+    );
+    assert!(
+        steps
+            .iter()
+            .any(|step| step["payload"]["error"] == "ValueError('no')")
+    );
+    assert!(text.contains("text that overflows a page; text that"));
+}
+
+/// Any flipped byte, and any end, is refused or read: never a panic, never without an end.
+#[test]
+fn damaged_databases_never_panic() {
+    let whole = std::fs::read(GOLDEN).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.sqlite");
+    let mut state = 7_u64;
+    for round in 0..600 {
+        let mut bytes = whole.clone();
+        for _ in 0..=round % 4 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // Half of the damage goes where pages begin: that is where the structure is.
+            let at = (state >> 33) as usize;
+            let at = match round % 2 {
+                0 => at % bytes.len(),
+                _ => (at % 17) * 4096 + at % 120,
+            };
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = (state >> 24) as u8;
+            }
+        }
+        if round % 7 == 0 {
+            bytes.truncate((state >> 40) as usize % whole.len());
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let _ = check(&path);
+    }
+}
+
+/// What is no such database is refused with what it is.
+#[test]
+fn other_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("letter");
+    for (content, word) in [("", "shorter"), (&*"x".repeat(200), "no SQLite")] {
+        std::fs::write(&path, content).unwrap();
+        let error = converted(&path).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+/// Ids hold what they can of a name, and tell two apart.
+#[test]
+fn ids() {
+    let id =
+        |thread: &str, graph: &str, part| session_id(&(thread.to_owned(), graph.to_owned()), part);
+    assert_eq!(id("a_1", "", 1), "langgraph-a_1");
+    assert_eq!(id("a_1", "", 2), "langgraph-a_1-part-2");
+    assert_ne!(id("a/1", "", 1), id("a:1", "", 1));
+    assert_ne!(id("a", "x", 1), id("a", "y", 1));
+    assert!(id(&"ä".repeat(500), "", 12).len() <= 128);
+    let made = checkpoint_id("no uuid");
+    assert!(
+        crate::checkpoints::CheckpointKey::parse(&made).is_some(),
+        "{made}"
+    );
+}

@@ -1,0 +1,151 @@
+//! One user's memory: a store, and everything that works on it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use lore::places::Places;
+use tokio::task::JoinSet;
+
+use super::Error;
+use crate::audit::{Cursors, Retained};
+use crate::cache::Cache;
+use crate::clock::{Clock, Micros};
+use crate::config::Config;
+use crate::engine::{DataFolder, Opened};
+use crate::operation::{Context, Extensions};
+use crate::prepared::Prepared;
+use crate::redaction::Redactor;
+use crate::reload::Lives;
+use crate::retrieval::models::Models;
+use crate::rooms::Rooms;
+use crate::sessions::LastAccess;
+use crate::store::Blobs;
+use crate::upstream::Resolvers;
+use crate::{checkpoints, chores, documents, entities, forgetting, projects, search};
+
+/// What all namespaces of a daemon have in common.
+pub struct Shared {
+    /// The settings that the daemon was started with.
+    pub config: Config,
+    /// Those that may be replaced.
+    pub lives: Lives,
+    /// What embeds texts.
+    pub models: Arc<Models>,
+    /// Where everything is; the data folder is the namespace's own.
+    pub places: Places,
+    /// When the daemon started.
+    pub started: Micros,
+    /// What the program did before its first thread.
+    pub prepared: Prepared,
+    /// Whether files of its users are read, watched and written, and other servers asked: not where the
+    /// users are others than the one who runs the daemon.
+    pub reaches_files: bool,
+}
+
+/// A store that is open, with all that is done while nobody asks.
+pub struct Namespace {
+    context: Arc<Context>,
+    chores: JoinSet<()>,
+}
+
+impl Namespace {
+    /// Recovers the store in a folder, which is ours alone.
+    ///
+    /// # Errors
+    /// [`Error`]: nothing was changed that the next start would miss.
+    pub fn open(shared: &Shared, folder: DataFolder) -> Result<Self, Error> {
+        let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
+        let fold = Arc::new(Rooms);
+        let clock = Arc::new(Clock::System);
+        let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
+        let blobs = Blobs::open(&folder.blobs())?;
+        let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
+        let mut extensions = Extensions::default();
+        if shared.reaches_files && !config.resolvers.is_empty() {
+            let resolvers =
+                Resolvers::new(config.resolvers.clone(), shared.prepared.starter.clone());
+            extensions = extensions.with(resolvers);
+        }
+        if let Some(confinement) = shared.prepared.confinement.clone() {
+            extensions = extensions.with(confinement);
+        }
+        let chunks_max = usize::try_from(config.search.second_tier_chunks_max);
+        let search_limits = search::Limits {
+            second_tier_chunks_max: chunks_max.unwrap_or(usize::MAX),
+            ..search::Limits::default()
+        };
+        let models = Arc::clone(&shared.models);
+        let projects = projects::Room::new(
+            config.projects.clone(),
+            folder.projects(),
+            places.templates(),
+        );
+        let projects = match shared.reaches_files {
+            true => projects,
+            false => projects.blind(),
+        };
+        let extensions = extensions
+            .with(LastAccess::open(folder.access()))
+            .with(Cursors::open(folder.cursors()))
+            .with(lives.sessions.clone())
+            .with(lives.last_read.clone())
+            .with(config.packs)
+            .with(entities::Room::new(places.packs()))
+            .with(projects)
+            .with(documents::Room::new(config.documents.clone()))
+            .with(search::Room::new(search_limits, folder.index(), models))
+            .with(forgetting::Erasing::default())
+            .with(lives.retention.clone())
+            .with(Retained::default())
+            .with(checkpoints::Room {
+                limits: lives.checkpoints.clone(),
+                words: lives.words.clone(),
+                ..checkpoints::Room::default()
+            });
+        let context = Arc::new(Context {
+            engine,
+            blobs,
+            fold,
+            cache: Cache::new(config.cache_bytes_max),
+            extensions,
+            redactor: Redactor::new(&config.redaction)?,
+            folder,
+            socket: places.socket.clone(),
+            started: shared.started,
+            clients: AtomicU64::new(0),
+            reaches_files: shared.reaches_files,
+        });
+        Ok(Self {
+            context,
+            chores: JoinSet::new(),
+        })
+    }
+
+    /// What the handlers share.
+    #[must_use]
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Begins what is done while nobody asks.
+    pub fn begin(&mut self) {
+        self.chores = chores::begin(&self.context);
+    }
+
+    /// Ends what is done by itself, and notes what was seen; whoever holds the context still can use it,
+    /// and the store is closed with the last of them.
+    pub async fn close(self) {
+        drop(self.chores);
+        if let Some(room) = self.context.extensions.get::<search::Room>() {
+            room.stop();
+        }
+        if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
+            resolvers.close().await;
+        }
+        if let Some(access) = self.context.extensions.get::<LastAccess>()
+            && let Err(error) = access.write(self.context.engine.clock().now())
+        {
+            tracing::warn!(%error, "the last access to sessions was not written down");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Each user's namespace in a daemon that serves all of them: opened when its user comes, closed some time
+//! after the last connection has gone.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lore::places::ensure_folder;
+use tokio::sync::Mutex;
+
+use super::namespace::{Namespace, Shared};
+use crate::api::{Dispatch, Guest};
+use crate::engine::{DataFolder, WriteState};
+use crate::error::{Code, Refusal};
+
+/// Namespaces that may be open at once: each has threads, a cache and memtables of its own.
+pub const OPEN_MAX: usize = 64;
+/// A namespace without a connection is closed after so long.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+/// How often that is looked at.
+pub const IDLE_TICK: Duration = Duration::from_secs(10);
+
+/// All of them, by the numbers of their users.
+pub struct Namespaces {
+    shared: Arc<Shared>,
+    slots: StdMutex<BTreeMap<u32, Arc<Slot>>>,
+    open: AtomicUsize,
+}
+
+/// A place for one user's.
+#[derive(Default)]
+struct Slot {
+    /// Held while it is opened or closed, so that two never open one store.
+    namespace: Mutex<Option<Namespace>>,
+    /// Connections, and since when there is none.
+    users: StdMutex<(usize, Option<Instant>)>,
+}
+
+/// Keeps a namespace open.
+struct Stay(Arc<Slot>);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let mut users = self.0.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.0 = users.0.saturating_sub(1);
+        if users.0 == 0 {
+            users.1 = Some(Instant::now());
+        }
+    }
+}
+
+impl Namespaces {
+    /// None is open yet.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            slots: StdMutex::default(),
+            open: AtomicUsize::new(0),
+        }
+    }
+
+    /// The folder of a user's store.
+    #[must_use]
+    pub fn folder_of(&self, uid: u32) -> PathBuf {
+        self.shared.places.data.join("users").join(uid.to_string())
+    }
+
+    /// What a user calls into, opened if it is not.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` when as many as may be are open, `STORAGE_UNAVAILABLE` when it does not open.
+    pub async fn of(&self, uid: u32) -> Result<Guest, Refusal> {
+        let slot = {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(slots.entry(uid).or_default())
+        };
+        let stay = {
+            let mut users = slot.users.lock().unwrap_or_else(PoisonError::into_inner);
+            *users = (users.0 + 1, None);
+            Stay(Arc::clone(&slot))
+        };
+        let mut namespace = slot.namespace.lock().await;
+        let open = match namespace.take() {
+            Some(open) => open,
+            None => self.open(uid).await?,
+        };
+        let dispatch = Dispatch::new(Arc::clone(open.context()));
+        *namespace = Some(open);
+        Ok(Guest {
+            dispatch,
+            stays: Box::new(stay),
+        })
+    }
+
+    async fn open(&self, uid: u32) -> Result<Namespace, Refusal> {
+        if self.open.load(Ordering::Relaxed) >= OPEN_MAX {
+            let message = format!("{OPEN_MAX} users are connected, as many as may be at once");
+            return Err(Refusal::new(Code::RateLimited, message).hint("Try again in a minute."));
+        }
+        let (shared, data) = (Arc::clone(&self.shared), self.folder_of(uid));
+        let opened = tokio::task::spawn_blocking(move || {
+            ensure_folder(&data)?;
+            Namespace::open(&shared, DataFolder { data })
+        })
+        .await;
+        let unavailable = |why: String| {
+            let message = format!("the memory of user {uid} does not open: {why}");
+            Refusal::new(Code::StorageUnavailable, message)
+        };
+        let mut namespace = opened
+            .map_err(|error| unavailable(error.to_string()))?
+            .map_err(|error| unavailable(error.to_string()))?;
+        namespace.begin();
+        self.open.fetch_add(1, Ordering::Relaxed);
+        tracing::info!(uid, "a namespace was opened");
+        Ok(namespace)
+    }
+
+    /// Closes those that nobody has used for a while; all of them, once the daemon stops. Whether one takes
+    /// no more writes: the daemon is to be restarted then.
+    pub async fn close_idle(&self, all: bool) -> bool {
+        let mut has_failed = false;
+        let slots: Vec<(u32, Arc<Slot>)> = {
+            let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots
+                .iter()
+                .map(|(uid, slot)| (*uid, Arc::clone(slot)))
+                .collect()
+        };
+        for (uid, slot) in slots {
+            let mut namespace = slot.namespace.lock().await;
+            let is_idle = {
+                let users = slot.users.lock().unwrap_or_else(PoisonError::into_inner);
+                users.1.is_some_and(|since| since.elapsed() >= IDLE_MAX)
+            };
+            if let Some(open) = namespace.as_ref() {
+                let state = open.context().engine.health().get();
+                has_failed |= matches!(state, WriteState::Failed { .. });
+            }
+            if let Some(open) = namespace.take_if(|_| all || is_idle) {
+                open.close().await;
+                self.open.fetch_sub(1, Ordering::Relaxed);
+                tracing::info!(uid, "a namespace was closed");
+            }
+        }
+        has_failed
+    }
+}

@@ -1,0 +1,289 @@
+//! Random wishes to forget, by every selector; and what is left of a session, a project and a source.
+
+use proptest::prelude::*;
+
+use super::history::{choice_of, create, erase_stream, record};
+use super::talk::{Then, name};
+use super::{Ask, Bench, folded_anew, save};
+use crate::checkpoints::of_session_row;
+use crate::clock::Clock;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::forgetting::decided::{Forget, Looking, NoteEventsErased, Origin, Wish};
+use crate::forgetting::{ContentForgotten, tells_of_forgetting};
+use crate::log::{EventsForgotten, NewEvent, OBJECTS, Position, StreamName, forgotten};
+use crate::operation::Moment;
+use crate::sessions;
+use crate::store::{Changes, Error, RowsMut};
+use crate::{entities, messages, steps};
+
+/// What a random caller wants forgotten.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    session: Option<u8>,
+    project: Option<u8>,
+    agent: Option<u8>,
+    origin: Option<u8>,
+    /// A part of the log, in thousandths of it.
+    from: Option<u16>,
+    to: Option<u16>,
+}
+
+pub(crate) fn part() -> impl Strategy<Value = Part> {
+    let rarely = |range: std::ops::Range<u8>| proptest::option::weighted(0.3, range);
+    let moment = || proptest::option::weighted(0.4, 0..1000_u16);
+    (
+        rarely(0..8),
+        rarely(0..3),
+        rarely(0..3),
+        rarely(0..7),
+        moment(),
+        moment(),
+    )
+        .prop_map(|(session, project, agent, origin, from, to)| Part {
+            session,
+            project,
+            agent,
+            origin,
+            from,
+            to,
+        })
+}
+
+impl Part {
+    fn wish(&self, end: Position) -> Wish {
+        let moment = |part: u16| Moment::Position(Position(end.0 * u64::from(part) / 1000));
+        Wish {
+            session: self.session.map(name),
+            project: self.project.map(|number| format!("p-{number}")),
+            of_agent: self.agent.map(|number| format!("agent-{number}")),
+            origin: self.origin.map(|origin| match origin {
+                0..2 => Origin::Source(format!("source-{origin}")),
+                2 => Origin::File("/source-0".to_owned()),
+                3 => Origin::File("/source-1/f-1.md".to_owned()),
+                4 => Origin::Tool("tool".to_owned()),
+                5 => Origin::Resolver("r".to_owned()),
+                _ => Origin::Import,
+            }),
+            from: self.from.map(moment),
+            to: self.to.map(moment),
+            rule: None,
+        }
+    }
+
+    pub(crate) fn ask(&self, _clock: &Clock) -> Ask {
+        let part = self.clone();
+        Ask::new(Later {
+            wish: Box::new(move |end| part.wish(end)),
+            forget: None,
+        })
+    }
+}
+
+/// The last event that a command can see, of any stream.
+fn last(on: &Decide<'_>) -> Result<Position, Refusal> {
+    let mut last = Position(0);
+    let sessions = crate::log::index::sessions(on.rows)?.into_iter();
+    let projects = crate::log::index::projects(on.rows)?.into_iter();
+    let streams = sessions
+        .map(StreamName::Session)
+        .chain(projects.map(StreamName::Project))
+        .chain([StreamName::Global]);
+    let log = crate::log::Log::new(on.rows);
+    let end = Position(u64::MAX - 1);
+    for stream in streams {
+        let places = log.stream(stream.scope(), last, end, usize::MAX)?;
+        last = places.last().map_or(last, |(position, _)| *position);
+    }
+    Ok(last)
+}
+
+/// A wish that is selected on the writer, so that it is the same however commands are grouped.
+struct Later {
+    wish: Box<dyn Fn(Position) -> Wish + Send>,
+    forget: Option<Forget>,
+}
+
+impl Command for Later {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let end = last(on)?;
+        let looking = Looking {
+            rows: on.rows,
+            past: on,
+            blobs: None,
+            looked_at: &|_| None,
+            now: on.now,
+        };
+        let selected = looking.select(&(self.wish)(end), end)?;
+        let forget = self.forget.insert(Forget::new(selected, [7; 16]));
+        forget.decide(on)
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        self.forget
+            .as_mut()
+            .map_or(Ok(()), |forget| forget.keep(rows))
+    }
+}
+
+/// A wish decided as it is.
+fn wish(wish: Wish) -> Ask {
+    Ask::new(Later {
+        wish: Box::new(move |_| wish.clone()),
+        forget: None,
+    })
+}
+
+/// Takes out of the records whatever was forgotten of streams that go on.
+pub(crate) fn erase_parts(bench: &mut Bench) -> Vec<Changes> {
+    let unerased = forgotten::unerased(&bench.rows).unwrap();
+    let streams = unerased.into_iter().map(|(_, stream)| stream);
+    streams
+        .flat_map(|stream| erase_stream(bench, stream.scope()))
+        .collect()
+}
+
+/// Notes that the oldest tombstone is erased.
+pub(crate) fn note() -> Ask {
+    Ask::new(Then(|on: &Decide<'_>| {
+        let mut unerased = forgotten::unerased(on.rows)?.into_iter();
+        let (tombstone, stream) = unerased
+            .next()
+            .ok_or_else(|| Refusal::new(Code::Conflict, "nothing is left to erase"))?;
+        Ok(NoteEventsErased::new(tombstone, stream, [9; 16]))
+    }))
+}
+
+fn is_as_folded(bench: &Bench) {
+    bench.events();
+    assert_eq!(
+        folded_anew(bench).rows_of_views(),
+        bench.rows.rows_of_views()
+    );
+}
+
+fn of_agent(agent: &str) -> Wish {
+    Wish {
+        of_agent: Some(agent.to_owned()),
+        ..Wish::default()
+    }
+}
+
+fn told(bench: &mut Bench, ask: Ask) -> ContentForgotten {
+    let outcome = bench.one(ask).unwrap();
+    ContentForgotten::of(&outcome.event).unwrap()
+}
+
+/// Of a session that two agents work in, what one of them recorded goes, with its objects; the other's
+/// steps and checkpoints stay, and the numbers of forgotten steps are not given out again.
+#[test]
+fn what_an_agent_recorded_goes() {
+    let mut bench = Bench::new();
+    let saved = |id: u8, content: u8| Ask::new(save(id, choice_of("s-1"), &[Some(content)], false));
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        record(Some("s-1"), None, true),
+        record(Some("s-1"), None, true).by("b"),
+        saved(1, 1),
+        saved(2, 2).by("b"),
+        record(Some("s-1"), None, true).by("b").key("k", "body"),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    let own = sessions::lineage(&bench.rows, "s-1").unwrap();
+    assert_eq!(bench.rows.len(OBJECTS), 2);
+    let told = told(&mut bench, wish(of_agent("b")));
+    assert_eq!(
+        (told.events, told.sessions, told.sessions_in_part),
+        (3, 0, 1)
+    );
+    for is_erased in [false, true] {
+        if is_erased {
+            assert!(!erase_parts(&mut bench).is_empty());
+        }
+        let left: Vec<u32> = steps::list(&bench.rows, &own, 1, 10)
+            .unwrap()
+            .iter()
+            .map(|step| step.attempt.step)
+            .collect();
+        assert_eq!(left, [1]);
+        assert_eq!(of_session_row(&bench.rows, "s-1").unwrap().count, 1);
+        assert_eq!(bench.rows.len(OBJECTS), 1);
+        assert_eq!(messages::totals(&bench.rows, &own).unwrap().uses, 1);
+        let repeated = bench.one(record(Some("s-1"), None, true).by("b").key("k", "body"));
+        assert_eq!(repeated.unwrap_err().code, Code::NotFound);
+        is_as_folded(&bench);
+    }
+    for event in bench.events() {
+        let is_theirs = event.header.actor.agent == "b";
+        assert_eq!(event.payload.is_none(), is_theirs, "{}", event.position());
+    }
+    let again = bench.one(wish(of_agent("b"))).unwrap_err();
+    assert_eq!(again.code, Code::Conflict, "nothing of it is left");
+    bench.one(note()).unwrap();
+    assert!(forgotten::unerased(&bench.rows).unwrap().is_empty());
+    let next = bench.one(record(Some("s-1"), None, true)).unwrap();
+    let next = steps::decode_step(&next.event).unwrap().0;
+    assert_eq!(next.step, 4);
+    is_as_folded(&bench);
+}
+
+/// A session all of which was recorded by one agent is forgotten whole; one with a fork that stays is kept.
+#[test]
+fn whole_sessions_go_before_those_they_share() {
+    let mut bench = Bench::new();
+    bench.group(vec![
+        Ask::new(create("s-1")).by("b"),
+        record(Some("s-1"), None, true).by("b"),
+        Ask::new(create("s-2")),
+        record(Some("s-2"), None, true),
+    ]);
+    let told = told(&mut bench, wish(of_agent("b")));
+    assert_eq!(
+        (told.events, told.sessions, told.sessions_in_part),
+        (2, 1, 0)
+    );
+    assert!(sessions::forgotten(&bench.rows, "s-1").unwrap().is_some());
+    assert!(sessions::exists(&bench.rows, "s-2").unwrap());
+    is_as_folded(&bench);
+}
+
+/// A tool's results go with what was found in them; what is left is counted as if it were all.
+#[test]
+fn what_a_tool_returned_goes() {
+    let mut bench = Bench::new();
+    let talk = super::talk::Talk::Find {
+        mentions: Vec::new(),
+    };
+    let clock = Clock::fixed(super::START, 3);
+    bench.group(vec![
+        Ask::new(create("s-1")),
+        record(Some("s-1"), None, true),
+        Ask::new(save(1, choice_of("s-1"), &[Some(1)], false)),
+        talk.ask(1, &clock),
+    ]);
+    let told = told(
+        &mut bench,
+        wish(Wish {
+            origin: Some(Origin::Tool("tool".to_owned())),
+            ..Wish::default()
+        }),
+    );
+    assert_eq!(told.sessions_in_part, 1);
+    let own = sessions::lineage(&bench.rows, "s-1").unwrap();
+    assert!(steps::list(&bench.rows, &own, 1, 10).unwrap().is_empty());
+    assert!(entities::kinds(&bench.rows, &own).unwrap().is_empty());
+    assert_eq!(of_session_row(&bench.rows, "s-1").unwrap().count, 1);
+    is_as_folded(&bench);
+    let gone: Vec<String> = bench
+        .events()
+        .into_iter()
+        .filter(|event| event.payload.is_none() && !tells_of_forgetting(&event.header.kind))
+        .map(|event| event.header.kind)
+        .collect();
+    let mut tombstones = bench.events().into_iter();
+    let tombstone = tombstones.find(|event| event.header.kind == EventsForgotten::KIND);
+    assert!(
+        tombstone.is_some() && gone.contains(&"StepRecorded".to_owned()),
+        "{gone:?}"
+    );
+}

@@ -1,0 +1,174 @@
+//! `forget`: by session, project, agent, origin and time.
+
+use std::sync::Arc;
+
+use lore::protocol::AsOf;
+use lore::protocol::log::{ForgetArgs, ForgetReply};
+
+use crate::engine::Outcome;
+use crate::error::Refusal;
+use crate::forgetting::event::ContentForgotten;
+use crate::forgetting::finish::finish;
+use crate::forgetting::origin::Origin;
+use crate::forgetting::select::{Looking, Selected, Wish};
+use crate::forgetting::several::{self, EVENTS_MAX};
+use crate::log::Log;
+use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
+use crate::sessions::LastAccess;
+
+/// `forget`.
+pub struct Forget;
+
+impl Op for Forget {
+    type Args = ForgetArgs;
+    type Reply = ForgetReply;
+    const NAME: &'static str = "forget";
+    const TITLE: &'static str = "Forget";
+    const SENTENCE: &'static str = "Forgets what was recorded in a session or project, by an agent, \
+        between two moments, or from one origin, for good: its bytes are gone from the disk when the \
+        reply comes. The log stays provable. `dry_run` counts and changes nothing.";
+    const ACCESS: Access = Access::Write;
+    const IS_DESTRUCTIVE: bool = true;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ForgetArgs,
+    ) -> Result<ForgetReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let wish = wish(&args)?;
+        if args.dry_run == Some(true) {
+            let selected = select(&cx, wish).await?;
+            let warnings = vec!["a dry run: nothing was forgotten".to_owned()];
+            return Ok(unchanged(&cx, selected, warnings));
+        }
+        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let mut kept = Vec::new();
+        let outcome = match cx.repeated(&caller, key.as_ref()).await? {
+            Some(outcome) => outcome,
+            None => {
+                let mut selected = select(&cx, wish).await?;
+                if selected.is_empty() {
+                    let warnings = vec!["nothing of it is there: nothing was forgotten".to_owned()];
+                    return Ok(unchanged(&cx, selected, warnings));
+                }
+                kept = std::mem::take(&mut selected.kept);
+                let command = several::Forget::new(selected, cx.engine.clock().random());
+                cx.write(&caller, key, 0, command).await?
+            }
+        };
+        let warnings = match finish(&cx).await {
+            Ok(warnings) => warnings,
+            // It is forgotten all the same; only its bytes are still on disk.
+            Err(refusal) => vec![format!("it is erased from the disk later: {refusal}")],
+        };
+        reply(&outcome, kept, warnings)
+    }
+}
+
+/// What the arguments mean.
+fn wish(args: &ForgetArgs) -> Result<Wish, Refusal> {
+    let moment = |name: &str, as_of: &Option<AsOf>| {
+        let moment = as_of.as_ref().map(Moment::of).transpose();
+        moment.map_err(|refusal| Refusal {
+            message: refusal.message.replace("as_of", name),
+            ..refusal
+        })
+    };
+    let is_text = |text: &&String| !text.is_empty();
+    let wish = Wish {
+        session: args.session.as_ref().map(ToString::to_string),
+        project: args.project.clone().filter(|text| is_text(&text)),
+        of_agent: args.of_agent.clone().filter(|text| is_text(&text)),
+        origin: args.origin.as_deref().map(Origin::parse).transpose()?,
+        from: moment("from", &args.from)?,
+        to: moment("to", &args.to)?,
+        rule: None,
+    };
+    if wish.is_everything() {
+        return Err(Refusal::invalid("nothing says what is to be forgotten").hint(
+            "Give at least one of `session`, `project`, `of_agent`, `origin`, `from` and `to`; several \
+             narrow each other.",
+        ));
+    }
+    Ok(wish)
+}
+
+/// What is meant now.
+async fn select(cx: &Arc<Context>, wish: Wish) -> Result<Selected, Refusal> {
+    let published = cx.read(None).await?;
+    let cx = Arc::clone(cx);
+    blocking(move || {
+        let access = cx.extensions.get::<LastAccess>();
+        let looking = Looking {
+            rows: &published.snapshot,
+            past: &Log::new(&published.snapshot),
+            blobs: Some(&cx.blobs),
+            looked_at: &|session| access.and_then(|access| access.of(session)),
+            now: cx.engine.clock().now(),
+        };
+        let selected = looking.select(&wish, published.tail.position)?;
+        check(&looking, &selected)?;
+        Ok(selected)
+    })
+    .await
+}
+
+/// Refuses what would hold up other writers for too long.
+fn check(looking: &Looking<'_>, selected: &Selected) -> Result<(), Refusal> {
+    let folded = looking.folded_again(selected)?;
+    let whole: u64 = selected
+        .sessions
+        .iter()
+        .map(|(_, counted)| counted.events)
+        .sum();
+    let is_one = selected.sessions.len() == 1 && selected.parts.is_empty();
+    let events = whole + folded as u64;
+    if is_one || events <= EVENTS_MAX as u64 {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!(
+        "{events} events would have to be looked at in one commit, at most {EVENTS_MAX} can be"
+    ))
+    .hint("Narrow it, by `session` or `project` for instance, and forget one after the other."))
+}
+
+/// The reply when nothing happened.
+fn unchanged(cx: &Context, selected: Selected, warnings: Vec<String>) -> ForgetReply {
+    ForgetReply {
+        kept: selected.kept,
+        position: cx.engine.position(),
+        durable: cx.engine.is_durable(),
+        warnings,
+        ..counts(&selected.told)
+    }
+}
+
+/// The reply, made from the event.
+fn reply(
+    outcome: &Outcome,
+    kept: Vec<String>,
+    warnings: Vec<String>,
+) -> Result<ForgetReply, Refusal> {
+    Ok(ForgetReply {
+        kept,
+        position: outcome.event.position(),
+        durable: outcome.durable,
+        warnings,
+        ..counts(&ContentForgotten::of(&outcome.event)?)
+    })
+}
+
+fn counts(told: &ContentForgotten) -> ForgetReply {
+    ForgetReply {
+        events: told.events,
+        bytes: told.bytes,
+        sessions: told.sessions,
+        sessions_in_part: told.sessions_in_part,
+        projects: told.projects,
+        context_versions: told.context_versions,
+        sources: told.sources,
+        documents: told.documents,
+        ..ForgetReply::default()
+    }
+}

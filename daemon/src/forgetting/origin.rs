@@ -1,0 +1,90 @@
+//! Where content came from, as a caller names it: a small closed grammar.
+
+use crate::error::Refusal;
+
+/// Where content came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A source of documents, by its id.
+    Source(String),
+    /// A file of documents, or all files below a folder, by its absolute path without a slash at its end.
+    File(String),
+    /// A tool: steps and executions of that name.
+    Tool(String),
+    /// A resolver: what it said of entities.
+    Resolver(String),
+    /// Another log: sessions that were imported.
+    Import,
+}
+
+const RIGHT: &str = "`source:ID`, `file:/PATH`, `tool:NAME`, `resolver:NAME` or `import`";
+
+impl Origin {
+    /// Reads the argument `origin`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`: what was wrong, and what would be right.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let wrong = |why: String| Err(Refusal::invalid(why).hint(format!("Give {RIGHT}.")));
+        let text = text.trim();
+        if text == "import" {
+            return Ok(Self::Import);
+        }
+        let Some((word, name)) = text.split_once(':') else {
+            let shown: String = text.chars().take(64).collect();
+            return wrong(format!("`origin` names no origin: {shown:?}"));
+        };
+        if name.is_empty() {
+            return wrong(format!("`origin` says `{word}:` and not which"));
+        }
+        let name = name.to_owned();
+        match word {
+            "source" => Ok(Self::Source(name)),
+            "file" if !name.starts_with('/') => wrong(format!(
+                "the path of `origin` is not absolute: {:?}",
+                name.chars().take(64).collect::<String>()
+            )),
+            "file" => Ok(Self::File(name.trim_end_matches('/').to_owned())),
+            "tool" => Ok(Self::Tool(name)),
+            "resolver" => Ok(Self::Resolver(name)),
+            other => {
+                let shown: String = other.chars().take(32).collect();
+                wrong(format!("`origin` knows no {shown:?}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Each form is read, and everything else is refused with what would be right.
+    #[test]
+    fn the_grammar_is_closed() {
+        let owned = str::to_owned;
+        for (text, wanted) in [
+            ("source:source-01", Origin::Source(owned("source-01"))),
+            ("file:/srv/notes/", Origin::File(owned("/srv/notes"))),
+            ("file:/a:b.md", Origin::File(owned("/a:b.md"))),
+            ("file:/", Origin::File(String::new())),
+            ("tool:mcp:read", Origin::Tool(owned("mcp:read"))),
+            ("resolver:netbox", Origin::Resolver(owned("netbox"))),
+            (" import ", Origin::Import),
+        ] {
+            assert_eq!(Origin::parse(text).unwrap(), wanted, "{text}");
+        }
+        for (text, told) in [
+            ("", "names no origin"),
+            ("notes.md", "names no origin"),
+            ("tool:", "not which"),
+            ("file:notes.md", "not absolute"),
+            ("agent:ada", "knows no \"agent\""),
+        ] {
+            let refused = Origin::parse(text).unwrap_err();
+            assert!(refused.message.contains(told), "{text}: {refused}");
+            assert!(refused.hint.unwrap().contains("`tool:NAME`"));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What is forgotten by itself: rules of days, carried out by a chore as the daemon's own events.
+//!
+//! A session that somebody holds on to is kept from every rule: by a lease, the tag `keep`, a checkpoint
+//! with a name or tags, or a fork that stays.
+
+use std::sync::Arc;
+
+use super::event::ContentForgotten;
+use super::finish::{finish, of_daemon};
+use super::select::{Looking, Rule, Selected, Wish};
+use super::several::{EVENTS_MAX, Forget};
+use crate::audit::Retained;
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::log::Log;
+use crate::operation::{Context, blocking};
+use crate::sessions::LastAccess;
+
+const DAY_MICROS: Micros = 24 * 3600 * 1_000_000;
+/// So many events go in one commit: others write between two of them.
+const BATCH_EVENTS: u64 = EVENTS_MAX as u64 / 4;
+
+/// After how many days what is forgotten by itself; 0 keeps it for good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Closed sessions, after their last event.
+    pub closed_sessions_days: u64,
+    /// Sessions that were neither written to nor looked at.
+    pub untouched_sessions_days: u64,
+    /// Texts of documents that were replaced or are gone.
+    pub replaced_documents_days: u64,
+}
+
+impl Rules {
+    /// Whether anything is ever forgotten by itself.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// What each rule that is set means at a moment.
+    fn due(self, now: Micros) -> impl Iterator<Item = (Rule, Micros)> {
+        let rules = [
+            (Rule::SessionsClosed, self.closed_sessions_days),
+            (Rule::SessionsUntouched, self.untouched_sessions_days),
+            (Rule::DocumentsReplaced, self.replaced_documents_days),
+        ];
+        let set = rules.into_iter().filter(|(_, days)| *days > 0);
+        set.map(move |(rule, days)| (rule, now.saturating_sub(days.saturating_mul(DAY_MICROS))))
+    }
+}
+
+/// Forgets what the rules mean at a moment, and erases it; what it came to.
+///
+/// # Errors
+/// `STORAGE_UNAVAILABLE` when nothing can be written, `CORRUPT` when something cannot be read.
+pub async fn retain(
+    cx: &Arc<Context>,
+    rules: Rules,
+    now: Micros,
+) -> Result<ContentForgotten, Refusal> {
+    let mut all = ContentForgotten::default();
+    for (rule, before) in rules.due(now) {
+        loop {
+            let wish = Wish {
+                rule: Some((rule, before)),
+                ..Wish::default()
+            };
+            let selected = select(cx, wish, now).await?;
+            if selected.is_empty() {
+                break;
+            }
+            let told = selected.told;
+            let command = Forget::new(selected, cx.engine.clock().random());
+            let outcome = cx.write(&of_daemon(), None, 0, command).await?;
+            let position = outcome.event.position();
+            tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
+            all = all.and(&told);
+        }
+    }
+    if all != ContentForgotten::default() {
+        if let Some(retained) = cx.extensions.get::<Retained>() {
+            retained.note(now, all.events, all.bytes);
+        }
+        let warnings = finish(cx).await?;
+        if !warnings.is_empty() {
+            tracing::warn!(?warnings, "what was forgotten is being erased");
+        }
+    }
+    Ok(all)
+}
+
+/// The next that a rule means: as much as may go in one commit.
+async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, Refusal> {
+    let published = cx.read(None).await?;
+    let cx = Arc::clone(cx);
+    blocking(move || {
+        let access = cx.extensions.get::<LastAccess>();
+        let looking = Looking {
+            rows: &published.snapshot,
+            past: &Log::new(&published.snapshot),
+            blobs: Some(&cx.blobs),
+            looked_at: &|session| access.and_then(|access| access.of(session)),
+            now,
+        };
+        let selected = looking.select(&wish, published.tail.position)?;
+        looking.first_of(selected, BATCH_EVENTS)
+    })
+    .await
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use lore::places::Places;
+    use lore::protocol::Args;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::TABLE;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+    use crate::operation::Caller;
+    use crate::sessions;
+
+    async fn call(cx: &Arc<Context>, name: &str, args: Value) {
+        let args = Args::Json(args.to_string().into_bytes());
+        let operation = TABLE.get(name).unwrap();
+        operation
+            .call(Arc::clone(cx), Caller::default(), args)
+            .await
+            .unwrap();
+    }
+
+    fn left(cx: &Context) -> Vec<String> {
+        let published = cx.engine.published().unwrap();
+        sessions::ids(&published.snapshot, 100).unwrap()
+    }
+
+    /// What is old enough goes, whole; what somebody holds on to stays: by a lease, a tag, a checkpoint with
+    /// a name, a fork. A second look finds nothing more, and a rule of 0 days means nothing.
+    #[tokio::test]
+    async fn what_is_old_and_held_by_nobody_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            config: folder.path().join("lored.toml"),
+            data: folder.path().join("data"),
+            state: folder.path().join("state"),
+            socket: folder.path().join("run/own.sock"),
+        };
+        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let cx = daemon.context().unwrap();
+        for session in [
+            "closed", "fork", "kept", "leased", "named", "open", "parent",
+        ] {
+            let tags = match session {
+                "kept" => json!(["keep"]),
+                _ => json!([]),
+            };
+            call(
+                cx,
+                "create_session",
+                json!({"session": session, "tags": tags}),
+            )
+            .await;
+            let step = json!({"session": session, "tool": "t", "result": "x"});
+            call(cx, "record_step", step).await;
+        }
+        let lease = json!({"session": "leased", "name": "l", "ms": 600_000});
+        call(cx, "lease_session", lease).await;
+        let named = json!({"sessionId": "named", "context": {"a": 1}, "metadata": {"name": "n"}});
+        call(cx, "workflow_checkpoint_save", named).await;
+        let fork = json!({"session": "parent", "new_session": "child"});
+        call(cx, "fork_session", fork).await;
+        for session in ["closed", "kept", "leased", "named", "parent"] {
+            call(cx, "close_session", json!({"session": session})).await;
+        }
+        let now = cx.engine.clock().now();
+        let none = retain(cx, Rules::default(), now + 1000 * DAY_MICROS)
+            .await
+            .unwrap();
+        assert_eq!(none, ContentForgotten::default());
+        let closed = Rules {
+            closed_sessions_days: 30,
+            ..Rules::default()
+        };
+        let early = retain(cx, closed, now + 29 * DAY_MICROS).await.unwrap();
+        assert_eq!(early.sessions, 0);
+        // The lease is over by then; a fork that is open keeps its parent.
+        let told = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
+        assert_eq!(told.sessions, 2);
+        assert_eq!(
+            left(cx),
+            ["child", "fork", "kept", "named", "open", "parent"]
+        );
+        let again = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
+        assert_eq!(again.sessions, 0);
+        let untouched = Rules {
+            untouched_sessions_days: 30,
+            ..Rules::default()
+        };
+        let told = retain(cx, untouched, now + 31 * DAY_MICROS).await.unwrap();
+        assert_eq!(told.sessions, 4, "the fork first, then its parent");
+        assert_eq!(left(cx), ["kept", "named"]);
+        let seen = cx.extensions.get::<Retained>().unwrap().seen();
+        assert_eq!(seen.last, Some(now + 31 * DAY_MICROS));
+        assert_eq!(seen.events, told.events);
+    }
+
+    /// Only rules that are set mean anything, by what happened so many days before.
+    #[test]
+    fn rules_that_are_set_are_due() {
+        let rules = Rules {
+            replaced_documents_days: 2,
+            ..Rules::default()
+        };
+        let due: Vec<(Rule, Micros)> = rules.due(5 * DAY_MICROS).collect();
+        assert_eq!(due, [(Rule::DocumentsReplaced, 3 * DAY_MICROS)]);
+        assert!(rules.is_any() && !Rules::default().is_any());
+    }
+}

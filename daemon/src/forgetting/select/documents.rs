@@ -1,0 +1,231 @@
+//! What is meant of documents: whole sources that were removed, and texts that were replaced or are gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::outside::is_source;
+use super::{Looking, Part, Selected, Wish};
+use crate::clock::Micros;
+use crate::documents::{self, DocumentFact};
+use crate::error::{Code, Refusal};
+use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+
+/// One text of a document, over all its parts.
+struct Version {
+    document: String,
+    /// Where the file was, absolute.
+    path: String,
+    positions: Vec<Position>,
+    bytes: u64,
+    /// When another one took its place, or nothing did.
+    over: Option<Micros>,
+    /// Whether all of its events are meant by their headers.
+    is_meant: bool,
+}
+
+/// The texts of a source, as its events say.
+#[derive(Default)]
+struct Versions {
+    /// Where the source is.
+    base: String,
+    all: Vec<Version>,
+    /// The version that each document has at the moment.
+    present: BTreeMap<String, usize>,
+}
+
+impl Versions {
+    fn path(&self, path: &str) -> String {
+        let is_file = self.base.rsplit('/').next() == Some(path);
+        if is_file {
+            self.base.clone()
+        } else {
+            format!("{}/{path}", self.base.trim_end_matches('/'))
+        }
+    }
+
+    fn end(&mut self, document: &str, at: Micros) {
+        if let Some(version) = self.present.remove(document)
+            && let Some(version) = self.all.get_mut(version)
+        {
+            version.over = Some(at);
+        }
+    }
+
+    fn add(&mut self, event: &Stamped, fact: DocumentFact, is_meant: bool) {
+        let at = event.header.time;
+        let bytes = event.payload.as_ref().map_or(0, |payload| payload.bytes());
+        match fact {
+            DocumentFact::Added(added) => self.base = added.path,
+            DocumentFact::Removed => {
+                let all: Vec<String> = self.present.keys().cloned().collect();
+                all.iter().for_each(|document| self.end(document, at));
+            }
+            DocumentFact::Taken(taken) => {
+                self.end(&taken.document, at);
+                self.present.insert(taken.document.clone(), self.all.len());
+                let path = self.path(&taken.path);
+                self.all.push(Version {
+                    document: taken.document,
+                    path,
+                    positions: vec![event.position()],
+                    bytes,
+                    over: None,
+                    is_meant,
+                });
+            }
+            DocumentFact::Continued(continued) => {
+                let version = self.present.get(&continued.document).copied();
+                if let Some(version) = version.and_then(|version| self.all.get_mut(version)) {
+                    version.positions.push(event.position());
+                    version.bytes += bytes;
+                    version.is_meant &= is_meant;
+                }
+            }
+            DocumentFact::Gone(gone) => self.end(&gone.document, at),
+            DocumentFact::Touched(_) | DocumentFact::Failed(_) | DocumentFact::FailureGone(_) => {}
+        }
+    }
+}
+
+impl Looking<'_> {
+    /// A source that was removed, whole.
+    pub(super) fn source(
+        &self,
+        source: &str,
+        wish: &Wish,
+        selected: &mut Selected,
+    ) -> Result<(), Refusal> {
+        if documents::source(self.rows, source)?.is_some() {
+            let message =
+                format!("`{source}` is a source still: its files would be taken in again");
+            return Err(Refusal::new(Code::Conflict, message)
+                .hint("`remove_source` first, then forget what it held."));
+        }
+        if !self.outside()?.iter().any(|name| name == source) || !is_source(self, source)? {
+            let message = format!("there never was a source `{source}`");
+            return Err(Refusal::new(Code::NotFound, message)
+                .hint("`list_sources` names those that there are."));
+        }
+        let scope = ScopeOf::Project(source);
+        let mut part = Part {
+            stream: StreamName::Project(source.to_owned()),
+            positions: Vec::new(),
+            is_whole: !wish.is_of_events(),
+            bytes: 0,
+        };
+        let mut known = BTreeSet::new();
+        for (position, record) in
+            Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
+        {
+            let event = self.past.event(record, position)?;
+            let is_told = super::super::tells_of_forgetting(&event.header.kind);
+            if event.payload.is_none()
+                || is_told
+                || !wish.wants(&event.header)
+                || forgotten::covers(self.rows, scope, position)?
+            {
+                continue;
+            }
+            match DocumentFact::of(&event)? {
+                Some(DocumentFact::Taken(taken)) => {
+                    known.insert(taken.document);
+                }
+                Some(DocumentFact::Continued(_)) => {}
+                // What says how the source stood goes only with all of it.
+                Some(_) | None if !part.is_whole => continue,
+                Some(_) | None => {}
+            }
+            part.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
+            part.positions.push(position);
+        }
+        if !part.positions.is_empty() {
+            selected.told.sources += u64::from(part.is_whole);
+            selected.told.documents += known.len() as u64;
+            selected.parts.push(part);
+        }
+        Ok(())
+    }
+
+    /// Texts of documents that are not there any more: below a path, or all that were replaced before a
+    /// time.
+    pub(super) fn files(
+        &self,
+        path: Option<&str>,
+        wish: &Wish,
+        selected: &mut Selected,
+    ) -> Result<(), Refusal> {
+        if wish.session.is_some() || wish.project.is_some() {
+            return Ok(());
+        }
+        for source in self.outside()? {
+            if is_source(self, &source)? {
+                let versions = self.versions(&source, wish, selected.up_to)?;
+                let before = wish.rule.map(|(_, before)| before);
+                choose(&source, versions, path, before, selected);
+            }
+        }
+        Ok(())
+    }
+
+    fn versions(&self, source: &str, wish: &Wish, up_to: Position) -> Result<Versions, Refusal> {
+        let scope = ScopeOf::Project(source);
+        let mut versions = Versions::default();
+        for (position, record) in
+            Log::new(self.rows).stream(scope, Position(0), up_to, usize::MAX)?
+        {
+            if !forgotten::covers(self.rows, scope, position)? {
+                let event = self.past.event(record, position)?;
+                if let Some(fact) = DocumentFact::of(&event)? {
+                    versions.add(&event, fact, wish.wants(&event.header));
+                }
+            }
+        }
+        Ok(versions)
+    }
+}
+
+/// Of the texts of a source those that go.
+fn choose(
+    source: &str,
+    versions: Versions,
+    path: Option<&str>,
+    before: Option<Micros>,
+    selected: &mut Selected,
+) {
+    let mut part = Part {
+        stream: StreamName::Project(source.to_owned()),
+        positions: Vec::new(),
+        is_whole: false,
+        bytes: 0,
+    };
+    let mut known = BTreeSet::new();
+    for version in versions.all {
+        let is_below = path.is_none_or(|path| {
+            let rest = version.path.strip_prefix(path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        let is_old = match (before, version.over) {
+            (Some(before), Some(over)) => over < before,
+            (Some(_), None) => continue,
+            (None, _) => true,
+        };
+        if !is_below || !is_old || !version.is_meant {
+            continue;
+        }
+        if version.over.is_none() {
+            selected.keep(format!(
+                "`{}` is a document of the source `{source}` still: take the file away, exclude it, or \
+                 remove the source first",
+                version.path
+            ));
+            continue;
+        }
+        known.insert(version.document);
+        part.bytes += version.bytes;
+        part.positions.extend(version.positions);
+    }
+    if !part.positions.is_empty() {
+        part.positions.sort_unstable();
+        selected.told.documents += known.len() as u64;
+        selected.parts.push(part);
+    }
+}

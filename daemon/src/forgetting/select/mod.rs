@@ -1,0 +1,342 @@
+//! What is meant by a wish to forget: whole sessions, and events of streams that go on. Reads every event
+//! that could be meant: off the event loop.
+
+mod documents;
+mod outside;
+mod session;
+
+use std::collections::BTreeSet;
+
+use super::command::Counted;
+use super::event::ContentForgotten;
+use super::origin::Origin;
+use crate::clock::Micros;
+use crate::engine::Past;
+use crate::error::{Code, Refusal};
+use crate::log::{Header, Log, Position, StreamName, index, names};
+use crate::operation::Moment;
+use crate::sessions;
+use crate::store::{Blobs, Rows};
+
+pub use session::is_derived;
+
+/// Reasons told at most.
+const KEPT_TOLD_MAX: usize = 100;
+
+/// What is to be forgotten: all that is given narrows it.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// In this session.
+    pub session: Option<String>,
+    /// In this project.
+    pub project: Option<String>,
+    /// By this agent.
+    pub of_agent: Option<String>,
+    /// From there.
+    pub origin: Option<Origin>,
+    /// Since this moment.
+    pub from: Option<Moment>,
+    /// Until this moment.
+    pub to: Option<Moment>,
+    /// What a rule of retention means, by what happened before then, and nothing else.
+    pub rule: Option<(Rule, Micros)>,
+}
+
+/// A rule of retention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Whole sessions that were closed.
+    SessionsClosed,
+    /// Whole sessions that were neither written to nor looked at since.
+    SessionsUntouched,
+    /// Texts of documents that were replaced, or are gone.
+    DocumentsReplaced,
+}
+
+impl Wish {
+    /// Whether an event, by what its header says, is meant.
+    fn wants(&self, header: &Header) -> bool {
+        let is_theirs = |agent: &String| header.author() == agent;
+        let is_since = |from: Moment| match from {
+            Moment::Position(position) => header.position >= position,
+            Moment::Time(time) => header.time >= time,
+        };
+        let is_until = |to: Moment| match to {
+            Moment::Position(position) => header.position <= position,
+            Moment::Time(time) => header.time <= time,
+        };
+        self.of_agent.as_ref().is_none_or(is_theirs)
+            && self.from.is_none_or(is_since)
+            && self.to.is_none_or(is_until)
+    }
+
+    /// Whether nothing narrows it.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.session.is_none()
+            && self.project.is_none()
+            && self.origin.is_none()
+            && self.rule.is_none()
+            && !self.is_of_events()
+    }
+
+    /// Whether it is said which events are meant, and not only in which session or project.
+    fn is_of_events(&self) -> bool {
+        let of_origin = matches!(self.origin, Some(Origin::Tool(_) | Origin::Resolver(_)));
+        self.of_agent.is_some() || self.from.is_some() || self.to.is_some() || of_origin
+    }
+}
+
+/// Events of a stream that goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which stream.
+    pub stream: StreamName,
+    /// The events, in order.
+    pub positions: Vec<Position>,
+    /// Whether nothing of the stream stays: what comes meanwhile goes, too.
+    pub is_whole: bool,
+    /// What their payloads hold.
+    pub bytes: u64,
+}
+
+/// What is meant.
+#[derive(Clone, Debug, Default)]
+pub struct Selected {
+    /// Whole sessions, the newest first: forks before those whose past they share.
+    pub sessions: Vec<(String, Counted)>,
+    /// Events of streams that go on.
+    pub parts: Vec<Part>,
+    /// What was meant and stays, and why.
+    pub kept: Vec<String>,
+    /// What it comes to.
+    pub told: ContentForgotten,
+    /// Events up to here were looked at.
+    pub up_to: Position,
+}
+
+impl Selected {
+    /// Whether nothing is meant.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.parts.is_empty()
+    }
+
+    fn keep(&mut self, why: String) {
+        if self.kept.len() < KEPT_TOLD_MAX {
+            self.kept.push(why);
+        }
+    }
+}
+
+/// Where what is meant is looked for.
+pub struct Looking<'l> {
+    /// The rows.
+    pub rows: &'l dyn Rows,
+    /// The events.
+    pub past: &'l dyn Past,
+    /// What blobs take; without them they are not counted.
+    pub blobs: Option<&'l Blobs>,
+    /// When a session was last looked at.
+    pub looked_at: &'l dyn Fn(&str) -> Option<Micros>,
+    /// Which leases are over.
+    pub now: Micros,
+}
+
+impl Looking<'_> {
+    /// Finds out what is meant, up to a position.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND`, `NOT_FOUND`, `CONFLICT` when what is named cannot be forgotten.
+    pub fn select(&self, wish: &Wish, up_to: Position) -> Result<Selected, Refusal> {
+        let mut selected = Selected {
+            up_to,
+            ..Selected::default()
+        };
+        match &wish.origin {
+            Some(Origin::Source(source)) => {
+                if wish.session.is_none() && wish.project.is_none() {
+                    self.source(source, wish, &mut selected)?;
+                }
+            }
+            Some(Origin::File(path)) => self.files(Some(path), wish, &mut selected)?,
+            Some(Origin::Tool(_) | Origin::Resolver(_) | Origin::Import) => {
+                self.sessions(wish, &mut selected)?;
+            }
+            None => match wish.rule {
+                Some((Rule::DocumentsReplaced, _)) => self.files(None, wish, &mut selected)?,
+                Some((Rule::SessionsClosed | Rule::SessionsUntouched, _)) => {
+                    self.sessions(wish, &mut selected)?;
+                }
+                None => {
+                    self.sessions(wish, &mut selected)?;
+                    if wish.session.is_none() {
+                        self.projects(wish, &mut selected)?;
+                    }
+                }
+            },
+        }
+        self.count(&mut selected)?;
+        Ok(selected)
+    }
+
+    /// The sessions that are meant, whole or in part.
+    fn sessions(&self, wish: &Wish, selected: &mut Selected) -> Result<(), Refusal> {
+        let all = match &wish.session {
+            Some(session) => {
+                sessions::find(self.rows, session)?;
+                vec![session.clone()]
+            }
+            None => sessions::ids(self.rows, usize::MAX)?,
+        };
+        let mut whole = Vec::new();
+        for session in all {
+            let Some(row) = sessions::get(self.rows, &session)? else {
+                continue;
+            };
+            let is_elsewhere = |project: &String| row.project.as_ref() != Some(project);
+            if wish.project.as_ref().is_some_and(is_elsewhere) {
+                continue;
+            }
+            match self.session(wish, &session, &row, selected.up_to)? {
+                session::Meant::Nothing => {}
+                session::Meant::Whole => whole.push((row.created, session)),
+                session::Meant::Part(part) => {
+                    let forks = sessions::forks_of(self.rows, &session, 1)?;
+                    match forks.first() {
+                        None => {
+                            selected.told.sessions_in_part += 1;
+                            selected.parts.push(part);
+                        }
+                        Some((fork, _)) if wish.session.is_some() => {
+                            return Err(shared(&session, fork));
+                        }
+                        Some((fork, _)) => selected.keep(shared(&session, fork).message),
+                    }
+                }
+            }
+        }
+        self.whole(wish, whole, selected)
+    }
+
+    /// Whole sessions, but for those whose past is shared by one that stays.
+    fn whole(
+        &self,
+        wish: &Wish,
+        mut whole: Vec<(u64, String)>,
+        selected: &mut Selected,
+    ) -> Result<(), Refusal> {
+        whole.sort_unstable();
+        let mut going: BTreeSet<String> = BTreeSet::new();
+        // A fork is younger than whose past it shares.
+        for (_, session) in whole.into_iter().rev() {
+            let forks = sessions::forks_of(self.rows, &session, usize::MAX)?;
+            let staying = forks.into_iter().find(|(fork, _)| !going.contains(fork));
+            match staying {
+                Some((fork, _)) if wish.session.is_some() => return Err(shared(&session, &fork)),
+                Some((fork, _)) => selected.keep(shared(&session, &fork).message),
+                None => {
+                    let counted = match self.blobs {
+                        Some(blobs) => Counted::of(self.rows, blobs, &session)?,
+                        None => Counted::default(),
+                    };
+                    going.insert(session.clone());
+                    selected.sessions.push((session, counted));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What it all comes to.
+    fn count(&self, selected: &mut Selected) -> Result<(), Refusal> {
+        let told = &mut selected.told;
+        told.sessions = selected.sessions.len() as u64;
+        for (_, counted) in &selected.sessions {
+            told.events += counted.events;
+            told.bytes += counted.bytes;
+        }
+        let mut positions = BTreeSet::new();
+        for part in &selected.parts {
+            told.events += part.positions.len() as u64;
+            told.bytes += part.bytes;
+            positions.extend(part.positions.iter().copied());
+        }
+        if let Some(blobs) = self.blobs.filter(|_| !positions.is_empty()) {
+            for blob in names::named_only_at(self.rows, &positions)? {
+                told.bytes += blobs.stored_bytes(&blob);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many events the streams have that are to be folded again.
+    ///
+    /// # Errors
+    /// `CORRUPT` when the index cannot be read.
+    pub fn folded_again(&self, selected: &Selected) -> Result<usize, Refusal> {
+        let log = Log::new(self.rows);
+        let mut events = 0;
+        for part in &selected.parts {
+            let scope = part.stream.scope();
+            events += log
+                .stream(scope, Position(0), selected.up_to, usize::MAX)?
+                .len();
+        }
+        Ok(events)
+    }
+
+    /// As much of it as may go in one commit: at least one thing, and so many events at most. A stream that
+    /// is too long to be folded again is left out.
+    ///
+    /// # Errors
+    /// `CORRUPT` when something cannot be read.
+    pub fn first_of(&self, selected: Selected, events_max: u64) -> Result<Selected, Refusal> {
+        let mut first = Selected {
+            up_to: selected.up_to,
+            ..Selected::default()
+        };
+        let mut events = 0;
+        for (session, counted) in selected.sessions {
+            if events > 0 && events + counted.events > events_max {
+                break;
+            }
+            events += counted.events;
+            first.sessions.push((session, counted));
+        }
+        for part in selected.parts {
+            let one = Selected {
+                parts: vec![part],
+                up_to: selected.up_to,
+                ..Selected::default()
+            };
+            let folded = self.folded_again(&one)? as u64;
+            if folded > super::several::EVENTS_MAX as u64 {
+                tracing::warn!(?one.parts, folded, "too long to forget a part of it");
+            } else if events == 0 || events + folded <= events_max {
+                events += folded;
+                first.parts.extend(one.parts);
+            }
+        }
+        first.told.documents = match first.sessions.is_empty() && !first.parts.is_empty() {
+            true => selected.told.documents,
+            false => 0,
+        };
+        self.count(&mut first)?;
+        Ok(first)
+    }
+
+    /// The streams of projects and sources.
+    fn outside(&self) -> Result<Vec<String>, Refusal> {
+        Ok(index::projects(self.rows)?)
+    }
+}
+
+/// Why a session cannot be forgotten while another shares its past.
+fn shared(session: &str, fork: &str) -> Refusal {
+    Refusal::new(
+        Code::Conflict,
+        format!("the past of `{session}` is shared by: `{fork}`"),
+    )
+    .hint("Forget its forks first.")
+}

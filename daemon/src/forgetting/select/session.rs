@@ -1,0 +1,229 @@
+//! What is meant of one session: nothing, all, or some of its events with what was found out from them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Looking, Part, Rule, Wish};
+use crate::checkpoints::{self, CheckpointFact, CheckpointKey, CheckpointsDeleted};
+use crate::entities::{EntitiesFound, EntityFact, EntityResolved};
+use crate::error::Refusal;
+use crate::forgetting::origin::Origin;
+use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::messages::{self, ToolRecorded};
+use crate::packs::{ContextPruned, ContextUnpruned, PackMade};
+use crate::sessions::{
+    self, LeaseReleased, SessionClosed, SessionCreated, SessionLeased, SessionRow,
+};
+use crate::steps::{self, StepRecorded};
+use crate::store::Error;
+
+/// Who tags a session so keeps it from every rule of retention.
+const KEEP_TAG: &str = "keep";
+
+/// How much of a session is meant.
+pub enum Meant {
+    /// Nothing.
+    Nothing,
+    /// All of it.
+    Whole,
+    /// Some events.
+    Part(Part),
+}
+
+/// What is known of an event while its session is looked through.
+struct Looked {
+    position: Position,
+    bytes: u64,
+    role: Role,
+}
+
+/// What an event is, for forgetting a part.
+enum Role {
+    /// It says how the session stands, and goes only with all of it.
+    Stays,
+    /// It was found out from others, and is again, or told what was read: it goes with what it came from.
+    Derived,
+    /// It deleted these checkpoints: it goes when they all do.
+    Deleted(Vec<CheckpointKey>),
+    /// It saved this checkpoint.
+    Saved(CheckpointKey),
+    /// Anything else.
+    Own,
+}
+
+/// Whether an event of this kind was found out from what a session says, or tells what was read of it.
+#[must_use]
+pub fn is_derived(event: &Stamped) -> bool {
+    match event.header.kind.as_str() {
+        EntitiesFound::KIND | PackMade::KIND | ContextPruned::KIND | ContextUnpruned::KIND => true,
+        EntityResolved::KIND => event.header.actor.is_daemon(),
+        _ => false,
+    }
+}
+
+impl Role {
+    fn of(event: &Stamped) -> Result<Self, Error> {
+        let kind = event.header.kind.as_str();
+        if is_derived(event) {
+            return Ok(Self::Derived);
+        }
+        let stays = [
+            SessionCreated::KIND,
+            SessionClosed::KIND,
+            SessionLeased::KIND,
+            LeaseReleased::KIND,
+        ];
+        if stays.contains(&kind) {
+            return Ok(Self::Stays);
+        }
+        Ok(match CheckpointFact::of(event)? {
+            Some(CheckpointFact::Deleted(CheckpointsDeleted { gone, .. })) => {
+                Self::Deleted(gone.into_iter().map(|gone| gone.checkpoint).collect())
+            }
+            Some(CheckpointFact::Saved(saved)) => Self::Saved(saved.checkpoint),
+            Some(CheckpointFact::Marked(_)) | None => Self::Own,
+        })
+    }
+}
+
+impl Looking<'_> {
+    /// What is meant of a session.
+    pub(super) fn session(
+        &self,
+        wish: &Wish,
+        session: &str,
+        row: &SessionRow,
+        up_to: Position,
+    ) -> Result<Meant, Refusal> {
+        if let Some((rule, before)) = wish.rule {
+            let is_due = match rule {
+                Rule::SessionsClosed => row.closed > 0 && row.last_activity < before,
+                Rule::SessionsUntouched => {
+                    let looked_at = (self.looked_at)(session).unwrap_or(0);
+                    row.last_activity.max(looked_at) < before
+                }
+                Rule::DocumentsReplaced => false,
+            };
+            let goes = is_due && !self.is_held(session)?;
+            return Ok(if goes { Meant::Whole } else { Meant::Nothing });
+        }
+        if wish.origin == Some(Origin::Import) {
+            let first =
+                Log::new(self.rows).stream(ScopeOf::Session(session), Position(0), up_to, 1)?;
+            let Some((position, record)) = first.first() else {
+                return Ok(Meant::Nothing);
+            };
+            if self.past.event(*record, *position)?.header.origin.is_none() {
+                return Ok(Meant::Nothing);
+            }
+        }
+        if !wish.is_of_events() {
+            return Ok(Meant::Whole);
+        }
+        self.events(wish, session, up_to)
+    }
+
+    /// The events of a session that are meant.
+    fn events(&self, wish: &Wish, session: &str, up_to: Position) -> Result<Meant, Refusal> {
+        let scope = ScopeOf::Session(session);
+        let mut looked = Vec::new();
+        let mut meant: BTreeSet<Position> = BTreeSet::new();
+        let mut is_all = true;
+        for (position, record) in
+            Log::new(self.rows).stream(scope, Position(0), up_to, usize::MAX)?
+        {
+            let event = self.past.event(record, position)?;
+            if event.payload.is_none()
+                || forgotten::tells_of_forgetting(&event.header.kind)
+                || forgotten::covers(self.rows, scope, position)?
+            {
+                continue;
+            }
+            let role = Role::of(&event)?;
+            let is_meant = wish.wants(&event.header) && comes_from(wish.origin.as_ref(), &event)?;
+            if is_meant {
+                meant.insert(position);
+            } else if !matches!(role, Role::Derived) {
+                is_all = false;
+            }
+            looked.push(Looked {
+                position,
+                bytes: event.payload.as_ref().map_or(0, |payload| payload.bytes()),
+                role,
+            });
+        }
+        if meant.is_empty() {
+            return Ok(Meant::Nothing);
+        }
+        if is_all {
+            return Ok(Meant::Whole);
+        }
+        Ok(part(session, &looked, &meant).map_or(Meant::Nothing, Meant::Part))
+    }
+
+    /// Whether something holds on to a session: a lease, the tag that keeps it, a checkpoint that never
+    /// goes by itself.
+    fn is_held(&self, session: &str) -> Result<bool, Refusal> {
+        let leases = sessions::leases(self.rows, session, usize::MAX)?;
+        let is_leased = leases.iter().any(|(_, lease)| lease.until > self.now);
+        let tags = sessions::details(self.rows, session)?.tags;
+        Ok(is_leased
+            || tags.iter().any(|tag| tag == KEEP_TAG)
+            || checkpoints::has_kept(self.rows, session)?)
+    }
+}
+
+/// The events that go: what is meant, but for what stays, and what was found out since the first of them.
+fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<Part> {
+    let is_its_own = |one: &&Looked| {
+        meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(_))
+    };
+    let first = looked.iter().find(is_its_own).map(|one| one.position);
+    let saved: BTreeMap<CheckpointKey, Position> = looked
+        .iter()
+        .filter_map(|one| match &one.role {
+            Role::Saved(checkpoint) => Some((*checkpoint, one.position)),
+            Role::Stays | Role::Derived | Role::Deleted(_) | Role::Own => None,
+        })
+        .collect();
+    let is_gone = |checkpoint: &CheckpointKey| {
+        saved
+            .get(checkpoint)
+            .is_none_or(|position| meant.contains(position))
+    };
+    let goes = |one: &&Looked| match &one.role {
+        Role::Stays => false,
+        Role::Derived => match first {
+            Some(first) => one.position > first,
+            None => meant.contains(&one.position),
+        },
+        Role::Deleted(gone) => gone.iter().all(is_gone),
+        Role::Own | Role::Saved(_) => meant.contains(&one.position),
+    };
+    let going: Vec<&Looked> = looked.iter().filter(goes).collect();
+    if going.is_empty() {
+        return None;
+    }
+    Some(Part {
+        stream: StreamName::Session(session.to_owned()),
+        positions: going.iter().map(|one| one.position).collect(),
+        is_whole: false,
+        bytes: going.iter().map(|one| one.bytes).sum(),
+    })
+}
+
+/// Whether an event comes from a tool or a resolver, if one is meant.
+fn comes_from(origin: Option<&Origin>, event: &Arc<Stamped>) -> Result<bool, Error> {
+    Ok(match origin {
+        Some(Origin::Tool(tool)) => match event.header.kind.as_str() {
+            StepRecorded::KIND => steps::decode_step(event)?.1.tool == *tool,
+            ToolRecorded::KIND => messages::decode_tool(event)?.1.tool == *tool,
+            _ => false,
+        },
+        Some(Origin::Resolver(resolver)) => match EntityFact::of(event)? {
+            Some(EntityFact::Resolved(resolved)) => resolved.resolver == *resolver,
+            Some(EntityFact::Found(_) | EntityFact::Related(_)) | None => false,
+        },
+        Some(Origin::Source(_) | Origin::File(_) | Origin::Import) | None => true,
+    })
+}

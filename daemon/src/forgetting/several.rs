@@ -1,0 +1,263 @@
+//! The decision to forget what was selected: a tombstone for each session and stream, and what it came to,
+//! in one commit.
+
+use super::command::Counted;
+use super::event::ContentForgotten;
+use super::select::{Part, Selected, is_derived};
+use super::tells_of_forgetting;
+use crate::checkpoints;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{
+    Body, EventsErased, EventsForgotten, Hash, Log, NewEvent, Position, ScopeOf, StreamName, codec,
+    forgotten, index,
+};
+use crate::sessions::{self, SessionForgotten};
+use crate::store::{Error, RowsMut};
+
+/// Events of streams that go on, and whole sessions, that go in one commit; so many are folded again,
+/// too. Other writers wait meanwhile.
+pub const EVENTS_MAX: usize = 200_000;
+/// Runs of events in one stream.
+pub const RANGES_MAX: usize = 20_000;
+
+/// Wants what was selected forgotten.
+pub struct Forget {
+    /// What.
+    pub selected: Selected,
+    /// The payload of the events.
+    pub body: Body,
+    /// Objects that the sessions may be the last to need.
+    objects: Vec<Hash>,
+}
+
+impl Forget {
+    /// A command for what was selected.
+    #[must_use]
+    pub fn new(selected: Selected, salt: [u8; 16]) -> Self {
+        Self {
+            selected,
+            body: Body::new(codec::EMPTY.to_vec(), salt),
+            objects: Vec::new(),
+        }
+    }
+
+    fn event(&self, kind: &'static str, stream: &StreamName, fact: Vec<u8>) -> NewEvent {
+        let (session, project) = match stream {
+            StreamName::Session(session) => (Some(session.clone()), None),
+            StreamName::Project(project) => (None, Some(project.clone())),
+            StreamName::Global => (None, None),
+        };
+        NewEvent {
+            kind,
+            session,
+            project,
+            fact,
+            body: self.body.clone(),
+            origin: None,
+        }
+    }
+
+    /// The tombstone of a whole session.
+    fn whole(
+        &mut self,
+        on: &Decide<'_>,
+        session: &str,
+        counted: Counted,
+    ) -> Result<NewEvent, Refusal> {
+        sessions::find(on.rows, session)?;
+        let forks = sessions::forks_of(on.rows, session, usize::MAX)?;
+        let goes = |fork: &str| {
+            self.selected
+                .sessions
+                .iter()
+                .any(|(going, _)| going == fork)
+        };
+        if let Some((fork, _)) = forks.iter().find(|(fork, _)| !goes(fork)) {
+            return Err(meanwhile(format!("`{fork}` was forked from `{session}`")));
+        }
+        let before = (counted.events, counted.bytes);
+        let mut counted = counted;
+        // What was written since it was counted goes, too.
+        let end = Position(u64::MAX - 1);
+        let scope = ScopeOf::Session(session);
+        for (position, record) in Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)? {
+            counted.add(&*on.event(record, position)?);
+        }
+        let (events, bytes) = before;
+        self.selected.told.events += counted.events - events;
+        self.selected.told.bytes += counted.bytes - bytes;
+        self.objects_of(on, session)?;
+        let told = SessionForgotten {
+            events: counted.events,
+            bytes: counted.bytes,
+        };
+        let project = sessions::get(on.rows, session)?.and_then(|row| row.project);
+        let stream = StreamName::Session(session.to_owned());
+        let event = self.event(SessionForgotten::KIND, &stream, codec::encode(&told));
+        Ok(NewEvent { project, ..event })
+    }
+
+    fn objects_of(&mut self, on: &Decide<'_>, session: &str) -> Result<(), Refusal> {
+        let objects = checkpoints::objects_of(on.rows, session)?;
+        self.objects
+            .extend(objects.into_iter().map(|(hash, _)| hash));
+        Ok(())
+    }
+
+    /// The tombstone of some events of a stream.
+    fn part(&mut self, on: &Decide<'_>, part: &Part) -> Result<NewEvent, Refusal> {
+        let mut last_step = 0;
+        let mut project = None;
+        if let StreamName::Session(session) = &part.stream {
+            sessions::find(on.rows, session)?;
+            if let Some((fork, _)) = sessions::forks_of(on.rows, session, 1)?.first() {
+                return Err(meanwhile(format!("`{fork}` was forked from `{session}`")));
+            }
+            last_step = index::last_step(on.rows, session)?;
+            project = sessions::get(on.rows, session)?.and_then(|row| row.project);
+            self.objects_of(on, session)?;
+        }
+        let ranges = ranges(on, part, self.selected.up_to)?;
+        if ranges.len() > RANGES_MAX {
+            return Err(Refusal::new(
+                Code::InvalidInput,
+                format!(
+                    "the events lie in {} pieces of one stream, and {RANGES_MAX} can go at once",
+                    ranges.len()
+                ),
+            )
+            .hint("Narrow it with `from` and `to`, and forget one piece after the other."));
+        }
+        let told = EventsForgotten {
+            ranges,
+            events: part.positions.len() as u64,
+            bytes: part.bytes,
+            last_step,
+        };
+        let event = self.event(EventsForgotten::KIND, &part.stream, codec::encode(&told));
+        Ok(NewEvent {
+            project: event.project.or(project),
+            ..event
+        })
+    }
+}
+
+fn meanwhile(what: String) -> Refusal {
+    Refusal::new(Code::Conflict, format!("{what} meanwhile"))
+        .hint("Repeat the call; a dry run tells what it would do now.")
+}
+
+/// The runs of events of a stream that go: also what was found out from them since they were selected.
+fn ranges(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(u64, u64)>, Refusal> {
+    let log = Log::new(on.rows);
+    let end = Position(u64::MAX - 1);
+    let scope = part.stream.scope();
+    let mut going = part.positions.clone();
+    let is_session = matches!(part.stream, StreamName::Session(_));
+    for (position, record) in log.stream(scope, up_to, end, usize::MAX)? {
+        let event = on.event(record, position)?;
+        let is_told = tells_of_forgetting(&event.header.kind);
+        if (part.is_whole && !is_told) || (is_session && is_derived(&event)) {
+            going.push(position);
+        }
+    }
+    let (Some(first), Some(last)) = (going.first(), going.last()) else {
+        return Ok(Vec::new());
+    };
+    if part.is_whole {
+        return Ok(vec![(first.0, last.0)]);
+    }
+    // Between two that go and follow each other in the stream there may be others of the log.
+    let after = Position(first.0.saturating_sub(1));
+    let stream = log.stream(scope, after, *last, usize::MAX)?;
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    let mut going = going.into_iter().peekable();
+    let mut is_open = false;
+    for (position, _) in stream {
+        if going.next_if_eq(&position).is_none() {
+            is_open = false;
+            continue;
+        }
+        match ranges.last_mut() {
+            Some(range) if is_open => range.1 = position.0,
+            Some(_) | None => ranges.push((position.0, position.0)),
+        }
+        is_open = true;
+    }
+    Ok(ranges)
+}
+
+impl Command for Forget {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let mut events = Vec::new();
+        for (session, counted) in self.selected.sessions.clone() {
+            events.push(self.whole(on, &session, counted)?);
+        }
+        for part in self.selected.parts.clone() {
+            events.push(self.part(on, &part)?);
+        }
+        if events.is_empty() {
+            return Err(Refusal::new(Code::Conflict, "nothing is meant"));
+        }
+        let told = codec::encode(&self.selected.told);
+        events.push(self.event(ContentForgotten::KIND, &StreamName::Global, told));
+        Ok(events)
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        checkpoints::free_objects(rows, &self.objects)
+    }
+}
+
+/// Wants it noted that what the events of a tombstone held is gone from the disk.
+pub struct NoteEventsErased {
+    /// Where the tombstone is.
+    pub tombstone: Position,
+    /// In which stream.
+    pub stream: StreamName,
+    /// The payload of the event.
+    pub body: Body,
+}
+
+impl NoteEventsErased {
+    /// The note.
+    #[must_use]
+    pub fn new(tombstone: Position, stream: StreamName, salt: [u8; 16]) -> Self {
+        Self {
+            tombstone,
+            stream,
+            body: Body::new(codec::EMPTY.to_vec(), salt),
+        }
+    }
+}
+
+impl Command for NoteEventsErased {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if !forgotten::is_unerased(on.rows, self.tombstone)? {
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!(
+                    "nothing of the tombstone at {} is left to erase",
+                    self.tombstone
+                ),
+            ));
+        }
+        let erased = EventsErased {
+            tombstone: self.tombstone.0,
+        };
+        let (session, project) = match &self.stream {
+            StreamName::Session(session) => (Some(session.clone()), None),
+            StreamName::Project(project) => (None, Some(project.clone())),
+            StreamName::Global => (None, None),
+        };
+        Ok(vec![NewEvent {
+            kind: EventsErased::KIND,
+            session,
+            project,
+            fact: codec::encode(&erased),
+            body: self.body.clone(),
+            origin: None,
+        }])
+    }
+}

@@ -1,0 +1,95 @@
+//! A value that may be replaced while it is used: what the settings say, once their file is read again.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Shared by all its clones. Whoever took the value goes on with it.
+pub struct Live<T>(Arc<RwLock<Arc<T>>>);
+
+impl<T> Live<T> {
+    /// Holds this value for now.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(value))))
+    }
+
+    /// The value as it is now.
+    #[must_use]
+    pub fn get(&self) -> Arc<T> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces it for whoever asks from now on.
+    pub fn set(&self, value: T) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(value);
+    }
+}
+
+impl<T> Clone for Live<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Default> Default for Live<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Live<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+/// How reading the settings went, the last time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastRead {
+    /// The file.
+    pub file: PathBuf,
+    /// Why it was not taken: what was in force before still is.
+    pub fault: Option<String>,
+    /// Keys whose new values act only at the next start.
+    pub waiting: Vec<String>,
+}
+
+impl LastRead {
+    /// What somebody should know, in sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let fault = self.fault.iter().map(|fault| {
+            format!("the settings were not taken, those before are still in force: {fault}")
+        });
+        let waiting = (!self.waiting.is_empty()).then(|| {
+            let keys = self.waiting.join(", ");
+            format!("these settings have changed and act at the next start: {keys}")
+        });
+        fault.chain(waiting).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_took_the_old_value_keeps_it() {
+        let live = Live::new(1);
+        let (other, before) = (live.clone(), live.get());
+        other.set(2);
+        assert_eq!((*before, *live.get()), (1, 2));
+    }
+
+    #[test]
+    fn what_waits_and_what_is_wrong_is_said() {
+        assert!(LastRead::default().warnings().is_empty());
+        let read = LastRead {
+            file: "config.toml".into(),
+            fault: Some("config.toml:1:1: no".to_owned()),
+            waiting: vec!["engine.reserve_bytes".to_owned()],
+        };
+        let told = read.warnings().join("\n");
+        assert!(told.contains("config.toml:1:1: no") && told.contains("engine.reserve_bytes"));
+    }
+}

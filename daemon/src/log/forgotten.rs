@@ -1,0 +1,392 @@
+//! Which events of a stream were forgotten while the stream goes on, and whether their bytes may still be
+//! on disk.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `t` | position (u64) of the newest tombstone; without it there are no other rows |
+//! | `r` stream first (u64) | last (u64): what the stream's events from one to the other said is forgotten |
+//! | `d` tombstone (u64) | [`Tombstone`] |
+//! | `q` tombstone (u64) | nothing: bytes may still be on disk |
+//!
+//! Numbers are big-endian. The ranges of a stream never overlap. Whole sessions are forgotten in another
+//! way: their tombstones are in the room of sessions.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::index::stream_prefix;
+use super::{Header, Position, ScopeOf, Stamped, codec};
+use crate::clock::Micros;
+use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+
+/// The rows of this view, version 1.
+pub const FORGOTTEN: Space = Space::new("forgotten.1");
+
+/// What some events of one stream said was forgotten: a tombstone, in that stream. Their rows are gone
+/// with this event; what they said goes from the records next, until [`EventsErased`] says that it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsForgotten {
+    /// First and last position of each run of events of the stream, in order.
+    pub ranges: Vec<(u64, u64)>,
+    /// How many events.
+    pub events: u64,
+    /// What they held, in bytes: payloads, and the blobs on disk that nothing else needs.
+    pub bytes: u64,
+    /// The highest step number given out in the session until then: it is not given out again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub last_step: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl EventsForgotten {
+    /// The kind as stored.
+    pub const KIND: &'static str = "EventsForgotten";
+
+    /// Reads an event; `None` when it is of another kind.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it does not decode.
+    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
+        match &event.payload {
+            Some(payload) if event.header.kind == Self::KIND => {
+                codec::decode_part(event, &payload.fact).map(Some)
+            }
+            Some(_) | None => Ok(None),
+        }
+    }
+}
+
+/// What the events of a tombstone held is gone from the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsErased {
+    /// Position of the tombstone.
+    pub tombstone: u64,
+}
+
+impl EventsErased {
+    /// The kind as stored.
+    pub const KIND: &'static str = "EventsErased";
+
+    /// Reads an event; `None` when it is of another kind.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it does not decode.
+    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
+        match &event.payload {
+            Some(payload) if event.header.kind == Self::KIND => {
+                codec::decode_part(event, &payload.fact).map(Some)
+            }
+            Some(_) | None => Ok(None),
+        }
+    }
+}
+
+/// Whether events of this kind say what became of forgotten events: they are never forgotten.
+#[must_use]
+pub fn tells_of_forgetting(kind: &str) -> bool {
+    matches!(kind, EventsForgotten::KIND | EventsErased::KIND)
+}
+
+/// A stream by its name, apart from any event.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamName {
+    /// Of a session.
+    Session(String),
+    /// Of a project or a source of documents, outside sessions.
+    Project(String),
+    /// Of neither.
+    Global,
+}
+
+impl StreamName {
+    /// The name of a scope.
+    #[must_use]
+    pub fn of(scope: ScopeOf<'_>) -> Self {
+        match scope {
+            ScopeOf::Session(session) => Self::Session(session.to_owned()),
+            ScopeOf::Project(project) => Self::Project(project.to_owned()),
+            ScopeOf::Global => Self::Global,
+        }
+    }
+
+    /// The scope of this name.
+    #[must_use]
+    pub fn scope(&self) -> ScopeOf<'_> {
+        match self {
+            Self::Session(session) => ScopeOf::Session(session),
+            Self::Project(project) => ScopeOf::Project(project),
+            Self::Global => ScopeOf::Global,
+        }
+    }
+}
+
+/// What is known of a tombstone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    /// Whose events.
+    pub stream: StreamName,
+    /// When they were forgotten.
+    pub at: Micros,
+    /// How many.
+    pub events: u64,
+    /// Position of the first one.
+    pub first: u64,
+    /// Position of the last one.
+    pub last: u64,
+}
+
+fn numbered(tag: u8, position: Position) -> [u8; 9] {
+    let mut key = [tag; 9];
+    if let Some(rest) = key.get_mut(1..) {
+        rest.copy_from_slice(&position.0.to_be_bytes());
+    }
+    key
+}
+
+fn range_prefix(scope: ScopeOf<'_>) -> Vec<u8> {
+    let mut key = vec![b'r'];
+    key.extend(stream_prefix(scope));
+    key
+}
+
+fn range_key(scope: ScopeOf<'_>, first: u64) -> Vec<u8> {
+    let mut key = range_prefix(scope);
+    key.extend(first.to_be_bytes());
+    key
+}
+
+fn damaged(key: &[u8]) -> Error {
+    Error::corrupt(FORGOTTEN.name(), key, "not a row of this view")
+}
+
+fn number(key: &[u8], bytes: Option<&[u8; 8]>) -> Result<u64, Error> {
+    bytes
+        .map(|bytes| u64::from_be_bytes(*bytes))
+        .ok_or_else(|| damaged(key))
+}
+
+/// Notes a tombstone and what it forgets.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn note(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    forgotten: &EventsForgotten,
+) -> Result<(), Error> {
+    let position = event.position();
+    for (first, last) in &forgotten.ranges {
+        put_range(rows, event.scope(), *first, *last)?;
+    }
+    let tombstone = Tombstone {
+        stream: StreamName::of(event.scope()),
+        at: event.header.time,
+        events: forgotten.events,
+        first: forgotten.ranges.first().map_or(0, |range| range.0),
+        last: forgotten.ranges.last().map_or(0, |range| range.1),
+    };
+    rows.put(
+        FORGOTTEN,
+        &numbered(b'd', position),
+        &codec::encode(&tombstone),
+    );
+    rows.put(FORGOTTEN, &numbered(b'q', position), &[]);
+    rows.put(FORGOTTEN, b"t", &position.0.to_be_bytes());
+    Ok(())
+}
+
+/// Enters a range, together with those that it meets.
+fn put_range(
+    rows: &mut dyn RowsMut,
+    scope: ScopeOf<'_>,
+    first: u64,
+    last: u64,
+) -> Result<(), Error> {
+    let (mut first, mut last) = (first, last);
+    if let Some((before, its_last)) = range_before(rows, scope, first)?
+        && its_last >= first
+    {
+        (first, last) = (before, last.max(its_last));
+    }
+    let low = range_key(scope, first);
+    let high = match last.checked_add(1) {
+        Some(after) => range_key(scope, after),
+        None => after_prefix(&range_prefix(scope)),
+    };
+    let mut met = Vec::new();
+    rows.scan(
+        FORGOTTEN,
+        &low,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            last = last.max(number(key, value.first_chunk())?);
+            met.push(key.to_vec());
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    for key in met {
+        rows.remove(FORGOTTEN, &key);
+    }
+    rows.put(FORGOTTEN, &low, &last.to_be_bytes());
+    Ok(())
+}
+
+/// The last range of a stream that begins at a position or before it.
+fn range_before(
+    rows: &dyn Rows,
+    scope: ScopeOf<'_>,
+    position: u64,
+) -> Result<Option<(u64, u64)>, Error> {
+    let low = range_prefix(scope);
+    let mut high = range_key(scope, position);
+    high.push(0);
+    let mut found = None;
+    rows.scan(
+        FORGOTTEN,
+        &low,
+        &high,
+        Direction::Backward,
+        &mut |key, value| {
+            found = Some((
+                number(key, key.last_chunk())?,
+                number(key, value.first_chunk())?,
+            ));
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// Notes that what the events of a tombstone held is gone from the disk.
+pub fn note_erased(rows: &mut dyn RowsMut, erased: EventsErased) {
+    rows.remove(FORGOTTEN, &numbered(b'q', Position(erased.tombstone)));
+}
+
+/// Whether anything was ever forgotten in this way.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_anything(rows: &dyn Rows) -> Result<bool, Error> {
+    Ok(rows.get(FORGOTTEN, b"t")?.is_some())
+}
+
+/// Whether what an event said is forgotten, though its bytes may still be in a record.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
+    if tells_of_forgetting(&header.kind) || !is_anything(rows)? {
+        return Ok(false);
+    }
+    covers(rows, header.scope(), header.position)
+}
+
+/// Whether what was said at a position of a stream is forgotten.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn covers(rows: &dyn Rows, scope: ScopeOf<'_>, position: Position) -> Result<bool, Error> {
+    let range = range_before(rows, scope, position.0)?;
+    Ok(range.is_some_and(|(_, last)| position.0 <= last))
+}
+
+/// Every tombstone with its position, oldest first, at most `limit`.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn tombstones(rows: &dyn Rows, limit: usize) -> Result<Vec<(Position, Tombstone)>, Error> {
+    let mut found = Vec::new();
+    let high = after_prefix(b"d");
+    rows.scan(
+        FORGOTTEN,
+        b"d",
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let position = Position(number(key, key.last_chunk())?);
+            let tombstone = codec::decode(value)
+                .map_err(|reason| Error::corrupt(FORGOTTEN.name(), key, reason))?;
+            found.push((position, tombstone));
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// Whether bytes of what a tombstone forgot may still be on disk.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_unerased(rows: &dyn Rows, tombstone: Position) -> Result<bool, Error> {
+    Ok(rows.get(FORGOTTEN, &numbered(b'q', tombstone))?.is_some())
+}
+
+/// The tombstones of which bytes may still be on disk.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn unerased(rows: &dyn Rows) -> Result<Vec<(Position, StreamName)>, Error> {
+    let mut positions = Vec::new();
+    let high = after_prefix(b"q");
+    rows.scan(FORGOTTEN, b"q", &high, Direction::Forward, &mut |key, _| {
+        positions.push(Position(number(key, key.last_chunk())?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut found = Vec::new();
+    for position in positions {
+        let key = numbered(b'd', position);
+        if let Some(value) = rows.get(FORGOTTEN, &key)? {
+            let tombstone: Tombstone = codec::decode(&value)
+                .map_err(|reason| Error::corrupt(FORGOTTEN.name(), &key, reason))?;
+            found.push((position, tombstone.stream));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::Memory;
+
+    /// Ranges that meet become one, so that one look tells whether a position is in any.
+    #[test]
+    fn ranges_never_overlap() {
+        let mut rows = Memory::new();
+        let scope = ScopeOf::Project("p");
+        let all = |rows: &Memory| -> Vec<u64> {
+            let is_in = |at: &u64| {
+                let range = range_before(rows, scope, *at).unwrap();
+                range.is_some_and(|(_, last)| *at <= last)
+            };
+            (0..40).filter(is_in).collect()
+        };
+        for (first, last) in [(5, 6), (10, 12), (20, 30)] {
+            put_range(&mut rows, scope, first, last).unwrap();
+        }
+        put_range(&mut rows, ScopeOf::Project("p2"), 0, 39).unwrap();
+        let mut wanted: Vec<u64> = vec![5, 6, 10, 11, 12];
+        wanted.extend(20..=30);
+        assert_eq!(all(&rows), wanted);
+        put_range(&mut rows, scope, 11, 15).unwrap();
+        put_range(&mut rows, scope, 22, 23).unwrap();
+        put_range(&mut rows, scope, 4, 7).unwrap();
+        let mut wanted: Vec<u64> = (4..=7).chain(10..=15).collect();
+        wanted.extend(20..=30);
+        assert_eq!(all(&rows), wanted);
+        put_range(&mut rows, scope, 1, 25).unwrap();
+        assert_eq!(all(&rows), (1..=30).collect::<Vec<u64>>());
+        assert_eq!(rows.len(FORGOTTEN), 2);
+    }
+}

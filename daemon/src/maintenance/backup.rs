@@ -1,0 +1,238 @@
+//! `lored backup`, `restore` and `verify --backup`: keeping a store elsewhere, and bringing it back.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use lore::connection::Connection;
+use lore::places::{Places, ensure_folder};
+use lore::protocol::Position;
+
+use super::{Outcome, PROGRESS_EVERY, folder, lock_for, open, text};
+use crate::backup::check::{Held, check};
+use crate::backup::make::{Choices, Report, make};
+use crate::backup::manifest::Manifest;
+use crate::backup::restore::restore_to;
+use crate::backup::{Own, Served, Shelf, Source};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::rooms::Rooms;
+use crate::service::Lock;
+use crate::store::{Blobs, creation};
+
+/// Files of a data folder that say nothing: who holds it, and who starts a daemon.
+const LOCKS: [&str; 2] = ["lored.lock", "spawn.lock"];
+
+/// Backs the store up to a folder: through the daemon if one serves, else by opening the store.
+///
+/// # Errors
+/// A sentence, when there is no new backup; the one that was there is as it was.
+pub fn backup(config: &Config, places: &Places, to: &Path, choices: Choices) -> Outcome {
+    let to = &std::path::absolute(to).map_err(text)?;
+    if is_inside(to, &places.data) {
+        return Err(format!(
+            "{} lies in the data folder {}: it would be lost with it; give a folder elsewhere, best \
+             on another disk",
+            to.display(),
+            places.data.display()
+        ));
+    }
+    let report = match lock_for("backup", places) {
+        Ok(_lock) => {
+            let opened = open(config, places)?;
+            if let Some(damage) = &opened.damage {
+                eprintln!(
+                    "lored: the store is damaged, and is backed up as far as it is whole: {damage}"
+                );
+            }
+            let blobs = Blobs::open(&folder(places).blobs()).map_err(text)?;
+            let shelf = Shelf {
+                rows: &opened.store,
+                blobs: &blobs,
+                fold: &Rooms,
+                tail: opened.tail,
+                store: opened.store.id(),
+            };
+            let mut own = Own {
+                shelf,
+                data: &places.data,
+            };
+            run(&mut own, to, choices)?
+        }
+        Err(_) if folder(places).store().exists() => {
+            let connection = Connection::connect(&places.socket, &Default::default());
+            run(&mut Served(connection.map_err(text)?), to, choices)?
+        }
+        Err(message) => return Err(message),
+    };
+    tell(&report, to);
+    Ok(true)
+}
+
+fn run(source: &mut dyn Source, to: &Path, choices: Choices) -> Result<Report, String> {
+    let mut meter = Meter::new();
+    let report = make(source, to, &Clock::System, choices, &mut |at, aim| {
+        meter.show(&format!("{at} of {aim}"));
+    });
+    meter.end();
+    report.map_err(text)
+}
+
+fn tell(report: &Report, to: &Path) {
+    let new = report.position.0 - report.before.0.min(report.position.0);
+    println!(
+        "{} holds positions 1 to {}: {new} events new, {} blobs and {} bytes written",
+        to.display(),
+        report.position,
+        report.blobs,
+        report.written
+    );
+    if report.forgotten_since > 0 {
+        println!(
+            "since it was begun, content was forgotten {} times, and is still in it: `lored backup \
+             --anew` takes it out",
+            report.forgotten_since
+        );
+    }
+}
+
+/// Whether a path lies in a folder, or is it, as far as both are there.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else {
+        return path.starts_with(folder);
+    };
+    let real = path.ancestors().find_map(|part| {
+        let real = part.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(part).unwrap_or(Path::new(""))))
+    });
+    real.is_none_or(|real| real.starts_with(folder))
+}
+
+/// Restores a backup as a data folder: that of these places, or another one.
+///
+/// # Errors
+/// A sentence, when nothing was restored.
+pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path>) -> Outcome {
+    let data = match into {
+        Some(into) => std::path::absolute(into).map_err(text)?,
+        None => places.data.clone(),
+    };
+    clear_the_way(&data)?;
+    let mut meter = Meter::new();
+    let held = restore_to(from, &data, &Rooms, &config.engine, &mut |what, at| {
+        if at.0.is_multiple_of(PROGRESS_EVERY) {
+            meter.show(&format!("{what} up to {at}"));
+        }
+    });
+    meter.end();
+    let held = held.map_err(text)?;
+    println!(
+        "restored to {}: {}; indexes for searching are made anew by the daemon",
+        data.display(),
+        said(&held)
+    );
+    Ok(true)
+}
+
+/// Makes sure that nothing has the folder's name: an empty one goes, a full one is refused.
+fn clear_the_way(data: &Path) -> Result<(), String> {
+    let parent = data.parent().ok_or("a data folder has a name")?;
+    if !parent.exists() {
+        ensure_folder(parent).map_err(text)?;
+    }
+    if data.symlink_metadata().is_ok() {
+        let lock = data.join("lored.lock").exists();
+        let lock = lock.then(|| Lock::take(&data.join("lored.lock")));
+        let _held = lock.transpose().map_err(text)?;
+        let entries =
+            std::fs::read_dir(data).map_err(|error| format!("{}: {error}", data.display()))?;
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let names: Vec<String> = names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
+        if let Some(name) = names.iter().find(|name| !LOCKS.contains(&name.as_str())) {
+            return Err(format!(
+                "{} is not empty (it has `{name}`), and a restore overwrites nothing: move it away, or name \
+                 another folder with --into",
+                data.display()
+            ));
+        }
+        for name in names {
+            std::fs::remove_file(data.join(name)).map_err(text)?;
+        }
+        std::fs::remove_dir(data).map_err(text)?;
+    }
+    // What a killed restore left beside it.
+    creation::sweep(data).map_err(text)?;
+    Ok(())
+}
+
+/// Proves a backup without restoring it.
+///
+/// # Errors
+/// A sentence, when it is damaged or none.
+pub fn verify(from: &Path) -> Outcome {
+    let manifest = Manifest::read(from).map_err(text)?;
+    let mut meter = Meter::new();
+    let held = check(from, &manifest, &mut |at: Position| {
+        if at.0.is_multiple_of(PROGRESS_EVERY) {
+            meter.show(&format!("verified {at} of {}", manifest.position));
+        }
+    });
+    meter.end();
+    match held {
+        Ok(held) => {
+            println!(
+                "the backup of {} holds {}: all is well",
+                manifest.made_at,
+                said(&held)
+            );
+            Ok(true)
+        }
+        Err(error) => {
+            println!("{error}");
+            Ok(false)
+        }
+    }
+}
+
+fn said(held: &Held) -> String {
+    let Held {
+        events,
+        forgotten,
+        objects,
+        blobs,
+    } = held;
+    let forgotten = match forgotten {
+        0 => String::new(),
+        count => format!(" ({count} of them forgotten on purpose)"),
+    };
+    format!("{events} events{forgotten}, {objects} objects, {blobs} blobs")
+}
+
+/// A line of progress, for people who wait.
+struct Meter {
+    is_shown: bool,
+    shows: bool,
+}
+
+impl Meter {
+    fn new() -> Self {
+        Self {
+            is_shown: false,
+            shows: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        if self.shows {
+            eprint!("\r{text}");
+            self.is_shown = true;
+        }
+    }
+
+    fn end(&mut self) {
+        if self.is_shown {
+            eprintln!();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Folders and files: there, ours, closed to others, with room.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use lore::places::{PlaceError, check_folder, our_uid};
+use rustix::fs::{StatVfsMountFlags, statvfs};
+
+use super::{Finding, Patient};
+use crate::store::reserve::free_bytes;
+
+/// Inodes below which new files soon cannot be made.
+const INODES_MIN: u64 = 1000;
+
+pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    let places = patient.places;
+    let mut findings = vec![
+        folder(patient, "data folder", &places.data),
+        socket_folder(patient),
+        folder(patient, "log folder", &places.state),
+    ];
+    if places.data.is_dir() {
+        findings.push(modes(patient));
+        findings.push(space(patient));
+    }
+    findings
+}
+
+fn folder(patient: &Patient<'_>, check: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    match check_folder(path) {
+        Ok(()) => Finding::good(check, shown.to_string()),
+        Err(PlaceError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::good(check, format!("{shown} is made at the first start"))
+        }
+        Err(error @ PlaceError::TooOpen { .. }) => {
+            let finding = Finding::bad(check, error.to_string(), format!("chmod 700 {shown}"));
+            match patient.fixes && close(path, 0o700).is_ok() {
+                true => finding.fixed(),
+                false => finding,
+            }
+        }
+        Err(error @ PlaceError::NotOurs { .. }) => {
+            let remedy = format!("chown {} {shown}, or run it as its owner", our_uid());
+            Finding::bad(check, error.to_string(), remedy)
+        }
+        Err(error) => Finding::bad(
+            check,
+            error.to_string(),
+            "Move it away; a folder is made anew.",
+        ),
+    }
+}
+
+/// Others may go through the folder of a socket that is for them, too.
+fn socket_folder(patient: &Patient<'_>) -> Finding {
+    let (check, path) = ("socket folder", patient.places.socket_folder());
+    let is_for_others = patient.config.access.socket_mode & 0o066 != 0;
+    match check_folder(path) {
+        Err(PlaceError::TooOpen { mode, .. }) if is_for_others && mode & 0o022 == 0 => {
+            Finding::good(
+                check,
+                format!("{}, open to those who are named", path.display()),
+            )
+        }
+        _ => folder(patient, check, path),
+    }
+}
+
+fn close(path: &Path, mode: u32) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.uid() != our_uid() {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Files of the data folder that others can read, or that belong to somebody else.
+fn modes(patient: &Patient<'_>) -> Finding {
+    let check = "files";
+    let (mut open, mut foreign) = (Vec::new(), Vec::new());
+    let mut folders = vec![patient.places.data.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else {
+                continue;
+            };
+            if found.uid() != our_uid() {
+                foreign.push(entry.path());
+            } else if found.mode() & 0o077 != 0 && !found.is_symlink() {
+                open.push((entry.path(), found.is_dir()));
+            }
+            if found.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    if let Some(first) = foreign.first() {
+        let seen = format!(
+            "{} belong to somebody else, {} first",
+            foreign.len(),
+            first.display()
+        );
+        let remedy = format!("chown -R {} {}", our_uid(), patient.places.data.display());
+        return Finding::bad(check, seen, remedy);
+    }
+    let Some((first, _)) = open.first() else {
+        return Finding::good(check, "ours, and closed to others");
+    };
+    let seen = format!(
+        "{} are open to others, {} first",
+        open.len(),
+        first.display()
+    );
+    let remedy = format!("chmod -R go-rwx {}", patient.places.data.display());
+    let finding = Finding::warning(check, seen, remedy);
+    let closed = || {
+        open.iter()
+            .all(|(path, is_folder)| close(path, if *is_folder { 0o700 } else { 0o600 }).is_ok())
+    };
+    match patient.fixes && closed() {
+        true => finding.fixed(),
+        false => finding,
+    }
+}
+
+fn space(patient: &Patient<'_>) -> Finding {
+    let (check, data) = ("disk space", &patient.places.data);
+    let engine = &patient.config.engine;
+    let wanted = engine.disk_free_bytes_min + engine.reserve_bytes;
+    let told = match (free_bytes(data), statvfs(data)) {
+        (Ok(free), Ok(told)) => (free, told),
+        (Err(error), _) => {
+            return Finding::bad(check, error.to_string(), "See `df` of that folder.");
+        }
+        (_, Err(error)) => {
+            return Finding::bad(check, error.to_string(), "See `df` of that folder.");
+        }
+    };
+    let (free, system) = told;
+    let shown = lore::shown::bytes(free);
+    if system.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        let seen = format!("the file system of {} is read-only", data.display());
+        let remedy = "Look at `dmesg` for why it was remounted; the daemon needs to write there.";
+        return Finding::bad(check, seen, remedy);
+    }
+    if system.f_files > 0 && system.f_favail < INODES_MIN {
+        let seen = format!("{} inodes are left", system.f_favail);
+        return Finding::bad(check, seen, "Remove files from that file system: `df -i`.");
+    }
+    if free < wanted {
+        let seen = format!(
+            "{shown} are free; writes are refused below {}",
+            lore::shown::bytes(wanted)
+        );
+        return Finding::bad(
+            check,
+            seen,
+            "Free some space; writing goes on by itself then.",
+        );
+    }
+    if free < wanted * 4 {
+        let seen = format!(
+            "{shown} are free; writes are refused below {}",
+            lore::shown::bytes(wanted)
+        );
+        return Finding::warning(check, seen, "Free some space before it is needed.");
+    }
+    Finding::good(check, format!("{shown} are free"))
+}

@@ -1,0 +1,174 @@
+//! Who serves, who should, and what a serving daemon says of itself.
+
+use std::os::unix::fs::FileTypeExt;
+
+use lore::connection::{Connection, Error};
+use lore::manager::{Holder, Manager, holder, in_charge};
+use lore::protocol::Args;
+use lore::protocol::status::StatusReply;
+
+use super::{Finding, Patient};
+use crate::service::Lock;
+
+/// Events that a follower may be behind before somebody should look.
+const LAG_MAX: u64 = 10_000;
+
+pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    let places = patient.places;
+    let held = match holder(&places.daemon_lock()) {
+        Ok(held) => held,
+        Err(error) => {
+            let remedy = "Look at the file's owner and mode; it is made anew if it is removed.";
+            return vec![Finding::bad("lock", error.to_string(), remedy)];
+        }
+    };
+    let mut findings = vec![lock(held), manager(patient, held)];
+    match Connection::connect(&places.socket, &Default::default()) {
+        Ok(connection) => findings.extend(daemon(connection)),
+        Err(error) => findings.push(socket(patient, held, &error)),
+    }
+    findings
+}
+
+fn lock(held: Option<Holder>) -> Finding {
+    let seen = match held {
+        None => "free: nobody serves this data folder".to_owned(),
+        Some(Holder { pid: Some(pid), .. }) => format!("held by process {pid}"),
+        Some(Holder { pid: None, .. }) => "held".to_owned(),
+    };
+    Finding::good("lock", seen)
+}
+
+/// Whether who serves is who should.
+fn manager(patient: &Patient<'_>, held: Option<Holder>) -> Finding {
+    let check = "manager";
+    match (in_charge(patient.places), held) {
+        (Some(wanted), Some(holder)) if holder.manager != wanted => {
+            let seen = format!(
+                "{wanted} should run the daemon, and {} does",
+                by(holder.manager)
+            );
+            let remedy = "`lore service install` has the running one end, and starts its own.";
+            Finding::warning(check, seen, remedy)
+        }
+        (Some(wanted), _) => Finding::good(check, format!("{wanted}")),
+        (None, Some(holder)) => Finding::good(check, by(holder.manager)),
+        (None, None) => Finding::good(check, "none: the first call starts the daemon"),
+    }
+}
+
+fn by(manager: Manager) -> String {
+    match manager {
+        Manager::Systemd | Manager::Launchd => manager.to_string(),
+        Manager::Client => "a client".to_owned(),
+        Manager::None => "nobody but who started it".to_owned(),
+    }
+}
+
+/// What keeps calls from being answered.
+fn socket(patient: &Patient<'_>, held: Option<Holder>, error: &Error) -> Finding {
+    let (check, path) = ("socket", &patient.places.socket);
+    let shown = path.display();
+    let found = std::fs::symlink_metadata(path);
+    match (held, found) {
+        (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::good(check, format!("{shown} is made when a daemon serves"))
+        }
+        (None, Ok(found)) if !found.file_type().is_socket() => {
+            let remedy = format!("Move it away: mv {shown} {shown}.old");
+            Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
+        }
+        (None, Ok(_)) if in_charge(patient.places).is_none() => {
+            let seen = format!("{shown} is left from a daemon that is gone");
+            let remedy = format!("The next start replaces it; or: rm {shown}");
+            let finding = Finding::warning(check, seen, remedy);
+            match patient.fixes && remove(patient) {
+                true => finding.fixed(),
+                false => finding,
+            }
+        }
+        (None, _) => {
+            let seen = format!("{shown}: {error}");
+            Finding::bad(check, seen, "`lore service status` says how its units are.")
+        }
+        (Some(Holder { pid, .. }), _) => {
+            let seen =
+                format!("the daemon that holds the lock does not answer at {shown}: {error}");
+            let remedy = match pid {
+                Some(pid) => format!(
+                    "If it stays so: kill {pid}, and the next call starts another one. If it listens \
+                     elsewhere (LORE_SOCKET, XDG_RUNTIME_DIR), say so here as well."
+                ),
+                None => "Look for its process: pgrep -a lored".to_owned(),
+            };
+            Finding::bad(check, seen, remedy)
+        }
+    }
+}
+
+/// Only while nobody can come to serve there.
+fn remove(patient: &Patient<'_>) -> bool {
+    Lock::take(&patient.places.daemon_lock())
+        .is_ok_and(|_lock| std::fs::remove_file(&patient.places.socket).is_ok())
+}
+
+/// What a serving daemon says of itself.
+fn daemon(mut connection: Connection) -> Vec<Finding> {
+    let status = connection
+        .call("status", &Args::Json(b"{}".to_vec()))
+        .map_err(|error| error.to_string())
+        .and_then(|reply| {
+            serde_json::from_slice::<StatusReply>(&reply.json).map_err(|error| error.to_string())
+        });
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            let remedy = "Restart the daemon, if it is of another version.";
+            return vec![Finding::bad("socket", error, remedy)];
+        }
+    };
+    let mut findings = vec![
+        Finding::good(
+            "socket",
+            format!("{}, answered by process {}", status.socket, status.pid),
+        ),
+        version(&status),
+    ];
+    for follower in &status.followers {
+        if follower.lag > LAG_MAX {
+            let seen = format!("{} is {} events behind", follower.name, follower.lag);
+            let remedy =
+                "It works that off by itself; if the number does not fall, see the daemon's log.";
+            findings.push(Finding::warning("followers", seen, remedy));
+        }
+    }
+    if !status
+        .followers
+        .iter()
+        .any(|follower| follower.lag > LAG_MAX)
+    {
+        findings.push(Finding::good("followers", "caught up, or nearly"));
+    }
+    for warning in &status.warnings {
+        let remedy = "See docs/running.md, or the daemon's log.";
+        let finding = match status.writable {
+            true => Finding::warning("daemon", warning, remedy),
+            false => Finding::bad("daemon", warning, remedy),
+        };
+        findings.push(finding);
+    }
+    if status.warnings.is_empty() {
+        findings.push(Finding::good("daemon", "has nothing to complain about"));
+    }
+    findings
+}
+
+fn version(status: &StatusReply) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    if status.version == ours {
+        return Finding::good("version", ours);
+    }
+    let seen = format!("the daemon is {}, this program is {ours}", status.version);
+    let remedy = "Restart the daemon: `lore service install`, or `kill` its process.";
+    Finding::warning("version", seen, remedy)
+}

@@ -1,0 +1,88 @@
+//! The store, as far as it can be told: of a serving daemon it is what `status` says; otherwise it is
+//! opened as a start would.
+
+use crate::clock::Clock;
+use crate::engine::{DataFolder, OpenError, Opened};
+use crate::rooms::Rooms;
+use crate::service::Lock;
+use crate::store::head::Head;
+
+use super::{Finding, Patient};
+
+/// A clock that is so far behind the newest event was set back, in microseconds.
+const SET_BACK_MIN: u64 = 60_000_000;
+
+pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
+    let folder = DataFolder {
+        data: patient.places.data.clone(),
+    };
+    let check = "store";
+    if !folder.store().exists() {
+        return vec![match Head::peek(&folder.head()) {
+            Ok(head) if head.position > 0 => {
+                let seen = format!(
+                    "{} is gone; it held {} events",
+                    folder.store().display(),
+                    head.position
+                );
+                let remedy = "Put it back from a backup (`lored restore`), or begin anew with `lored repair \
+                              --accept-head`.";
+                Finding::bad(check, seen, remedy)
+            }
+            Ok(_) | Err(_) => Finding::good(check, "is made at the first start"),
+        }];
+    }
+    // Held for as long as the store is open.
+    let Ok(_lock) = Lock::take(&patient.places.daemon_lock()) else {
+        return vec![Finding::good(
+            check,
+            "is open in the daemon, which says how it is",
+        )];
+    };
+    let opened = Opened::open(&folder, &Rooms, &patient.config.engine, &Clock::System);
+    match opened {
+        Ok(opened) => of_opened(&opened),
+        Err(error) => vec![shut(&error)],
+    }
+}
+
+fn of_opened(opened: &Opened) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.push(match &opened.damage {
+        Some(damage) => {
+            let remedy = "`lored repair` says what is lost, and goes on from the last whole event.";
+            Finding::bad("store", damage, remedy)
+        }
+        None => Finding::good(
+            "store",
+            format!(
+                "{} events, the last one acknowledged; views are whole",
+                opened.tail.position
+            ),
+        ),
+    });
+    let (now, last) = (Clock::System.now(), opened.tail.time);
+    if last > now + SET_BACK_MIN {
+        let seen = format!(
+            "the newest event is {} s ahead of the machine's clock",
+            (last - now) / 1_000_000
+        );
+        let remedy =
+            "Set the clock; until it has caught up, events get the time of the newest one.";
+        findings.push(Finding::warning("clock", seen, remedy));
+    }
+    findings
+}
+
+fn shut(error: &OpenError) -> Finding {
+    let remedy = match error {
+        OpenError::Store(crate::store::Error::Newer { .. }) => {
+            "Install the newer lored again, or restore a backup of the older one."
+        }
+        OpenError::Store(crate::store::Error::Foreign { .. }) => {
+            "Move the folder away, or name another one with LORE_HOME."
+        }
+        _ => "`lored repair`, then `lored restore` from the newest backup if it does not help.",
+    };
+    Finding::bad("store", error.to_string(), remedy)
+}

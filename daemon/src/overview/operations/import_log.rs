@@ -1,0 +1,299 @@
+//! `import_log`.
+
+use std::sync::{Arc, PoisonError};
+
+use lore::protocol::log::{ImportLogArgs, ImportLogReply};
+
+use super::import::ready;
+use crate::checkpoints;
+use crate::error::{Code, Refusal};
+use crate::log::Hash;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::overview::transfer::{self, Imported, Renamed, Shelf};
+use crate::overview::whole::{ImportProjects, Part, Ready, Report, Session, read};
+use crate::{projects, sessions};
+
+/// The longest content, in bytes.
+const CONTENT_BYTES_MAX: usize = 32 << 20;
+/// Pages of what is there already, in bytes, as it is compared.
+const COMPARED_BYTES: usize = 1 << 20;
+
+/// `import_log`.
+pub struct ImportLog;
+
+impl Op for ImportLog {
+    type Args = ImportLogArgs;
+    type Reply = ImportLogReply;
+    const NAME: &'static str = "import_log";
+    const TITLE: &'static str = "Import what was exported";
+    const SENTENCE: &'static str = "Records what `export_log` or another program wrote as JSON lines. Each \
+        session is recorded whole or not at all; what is there already is not recorded twice.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ImportLogArgs,
+    ) -> Result<ImportLogReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        if args.content.len() > CONTENT_BYTES_MAX {
+            return Err(Refusal::invalid(format!(
+                "`content` has {} bytes; at most {CONTENT_BYTES_MAX} are taken at once",
+                args.content.len()
+            ))
+            .hint(
+                "Give a part of the lines: whole sessions, and `line` for the first one's number.",
+            ));
+        }
+        let first_line = usize::try_from(args.line.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
+        let (content, shared) = (args.content, Arc::clone(&cx));
+        let part = blocking(move || {
+            let part = read(&content, first_line)?;
+            check_sizes(&shared, &part)?;
+            Ok(part)
+        })
+        .await?;
+        let mut importing = Importing {
+            cx,
+            caller,
+            is_dry: args.dry_run == Some(true),
+            reply: ImportLogReply {
+                sources: part.sources.clone(),
+                ..ImportLogReply::default()
+            },
+        };
+        importing.run(part).await?;
+        let Importing {
+            cx, is_dry, reply, ..
+        } = importing;
+        Ok(ImportLogReply {
+            dry_run: is_dry,
+            position: cx.read(None).await?.tail.position,
+            durable: cx.engine.is_durable(),
+            ..reply
+        })
+    }
+}
+
+/// Refuses contents that no agent could have written.
+fn check_sizes(cx: &Context, part: &Part) -> Result<(), Refusal> {
+    let most = projects::Room::of(cx)?.limits.content_bytes_max;
+    for (line, _, outside) in &part.outside {
+        let bytes = outside.content_bytes();
+        if bytes > most {
+            return Err(Refusal::invalid(format!(
+                "line {line}: `content` has {bytes} bytes; a context file has at most {most}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+struct Importing {
+    cx: Arc<Context>,
+    caller: Caller,
+    is_dry: bool,
+    reply: ImportLogReply,
+}
+
+impl Importing {
+    async fn run(&mut self, mut part: Part) -> Result<(), Refusal> {
+        let outside = std::mem::take(&mut part.outside);
+        if !outside.is_empty() {
+            let shared = Arc::clone(&self.cx);
+            let ready = blocking(move || {
+                let clock = shared.engine.clock();
+                let ready = outside.into_iter().map(|line| {
+                    let bytes = line.2.content_bytes();
+                    Ok((Ready::of(line, &shared.blobs, clock.random())?, bytes))
+                });
+                ready.collect::<Result<Vec<_>, Refusal>>()
+            });
+            let ready = ready.await?;
+            self.projects(ready)
+                .await
+                .map_err(|refusal| self.told(refusal))?;
+        }
+        for session in part.sessions {
+            self.session(session)
+                .await
+                .map_err(|refusal| self.told(refusal))?;
+        }
+        Ok(())
+    }
+
+    /// A refusal that says what was recorded before.
+    fn told(&self, refusal: Refusal) -> Refusal {
+        let reply = &self.reply;
+        if reply.sessions + reply.projects + reply.versions == 0 {
+            return refusal;
+        }
+        let message = format!(
+            "{}; of the lines before, {} sessions, {} projects and {} versions were recorded",
+            refusal.message, reply.sessions, reply.projects, reply.versions
+        );
+        Refusal { message, ..refusal }
+    }
+
+    async fn projects(&mut self, ready: Vec<(Ready, u64)>) -> Result<(), Refusal> {
+        let report = Report::default();
+        let bytes = ready.iter().map(|(ready, _)| ready.bytes()).sum();
+        let command = ImportProjects::new(ready, Arc::clone(&report));
+        let outcome = match self.is_dry {
+            true => self.try_out(command).await,
+            false => self
+                .cx
+                .write(&self.caller, None, bytes, command)
+                .await
+                .map(drop),
+        };
+        let count = *report.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_all_there = count.projects + count.versions == 0 && count.there > 0;
+        if !is_all_there {
+            outcome?;
+        }
+        self.reply.projects += count.projects;
+        self.reply.versions += count.versions;
+        self.reply.there += count.there;
+        Ok(())
+    }
+
+    /// Decides without recording.
+    async fn try_out(&self, mut command: ImportProjects) -> Result<(), Refusal> {
+        let published = self.cx.read(None).await?;
+        command.decide_on(&published.snapshot).map(drop)
+    }
+
+    async fn session(&mut self, session: Session) -> Result<(), Refusal> {
+        let line = session.line;
+        let at_line = |refusal: Refusal| Refusal {
+            message: format!("line {line}: {}", refusal.message),
+            ..refusal
+        };
+        let id = session.imported.header.session.clone();
+        let events = session.imported.events.len() as u64;
+        let shared = Arc::clone(&self.cx);
+        let published = self.cx.read(None).await?;
+        let text = session.text;
+        let hash = Hash::of(text.as_bytes());
+        let key = format!("import_log {hash}");
+        let claim = self.caller.claim_beside(
+            ImportLog::NAME,
+            &serde_json::json!({}),
+            &[("session", hash)],
+            Some(&key),
+        )?;
+        if self
+            .cx
+            .repeated(&self.caller, claim.as_ref())
+            .await?
+            .is_some()
+        {
+            self.reply.there += 1;
+            return Ok(());
+        }
+        let is_there = blocking(move || begins_so(&shared, &published, &id, &text)).await?;
+        match is_there {
+            Some(true) => {
+                self.reply.there += 1;
+                return Ok(());
+            }
+            Some(false) => {
+                let id = &session.imported.header.session;
+                return Err(at_line(
+                    Refusal::new(
+                        Code::Conflict,
+                        format!("there is a session `{id}` that says something else"),
+                    )
+                    .hint(
+                        "Give the session in the file another id, or forget the one that is here.",
+                    ),
+                ));
+            }
+            None => {}
+        }
+        if !self.is_dry {
+            self.record(session.imported, claim)
+                .await
+                .map_err(at_line)?;
+        }
+        self.reply.sessions += 1;
+        self.reply.events += events;
+        Ok(())
+    }
+
+    async fn record(
+        &mut self,
+        imported: Imported,
+        claim: Option<crate::engine::KeyClaim>,
+    ) -> Result<(), Refusal> {
+        let (session, project) = (
+            imported.header.session.clone(),
+            imported.header.project.clone(),
+        );
+        let shared = Arc::clone(&self.cx);
+        let ready = blocking(move || ready(&shared, imported)).await?;
+        let renamed = Renamed::default();
+        let bytes = ready.bytes();
+        let command = transfer::ImportSession {
+            session,
+            project,
+            ready,
+            renamed: Arc::clone(&renamed),
+            keeping: checkpoints::Keeping::default(),
+        };
+        self.cx.write(&self.caller, claim, bytes, command).await?;
+        let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.reply.warnings.extend(
+            renamed
+                .iter()
+                .map(|(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken")),
+        );
+        Ok(())
+    }
+}
+
+/// Whether a session that is there begins with all that these lines say; `None` when there is none.
+fn begins_so(
+    cx: &Context,
+    published: &crate::engine::Published,
+    id: &str,
+    text: &str,
+) -> Result<Option<bool>, Refusal> {
+    let rows = &published.snapshot;
+    if !sessions::exists(rows, id)? {
+        return Ok(None);
+    }
+    let lines = sessions::lineage(rows, id)?;
+    let export = transfer::Export {
+        shelf: Shelf {
+            rows,
+            blobs: &cx.blobs,
+            cache: &cx.cache,
+        },
+        session: id,
+        lines: &lines,
+        up_to: published.tail.position,
+    };
+    // The last line says how many events there are, and here there may be more.
+    let told = text.trim_end_matches(['\n', '\r']);
+    let mut rest = told.rsplit_once('\n').map_or("", |(events, _)| events);
+    let mut from = None;
+    loop {
+        let page = export.page(from, COMPARED_BYTES)?;
+        let content = page.content.as_str();
+        let common = content.len().min(rest.len());
+        let (ours, theirs) = (content.get(..common), rest.get(..common));
+        if ours.is_none() || ours != theirs {
+            return Ok(Some(false));
+        }
+        rest = rest.get(common..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(Some(true));
+        }
+        match page.next {
+            Some(next) => from = Some(next),
+            None => return Ok(Some(false)),
+        }
+    }
+}

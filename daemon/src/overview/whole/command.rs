@@ -1,0 +1,259 @@
+//! The decision about projects and versions of context files that come from elsewhere: all of a part, or
+//! nothing of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_bytes::ByteArray;
+
+use super::lines::{ContextVersion, Project};
+use super::read::Outside;
+use crate::engine::{Command, Decide};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, Hash, NewEvent, Origin, codec};
+use crate::projects::{self, ContextWritten, ProjectInitialised, Written};
+use crate::steps::Text;
+use crate::store::{Blobs, Error, PendingBlob, Rows};
+
+/// What became of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Projects that were recorded.
+    pub projects: u64,
+    /// Versions that were recorded.
+    pub versions: u64,
+    /// What was there already.
+    pub there: u64,
+}
+
+/// What became of it, told to the caller.
+pub type Report = Arc<Mutex<Count>>;
+
+/// A line made ready: what needs no decision is done.
+pub struct Ready {
+    line: usize,
+    origin: Origin,
+    outside: Outside,
+    hash: Hash,
+    body: Body,
+    /// No sweep takes it before the event is committed.
+    blobs: Vec<PendingBlob>,
+}
+
+impl Ready {
+    /// Makes a line ready.
+    ///
+    /// # Errors
+    /// When a blob cannot be written.
+    pub fn of(
+        (line, origin, mut outside): (usize, Origin, Outside),
+        blobs: &Blobs,
+        salt: [u8; 16],
+    ) -> Result<Self, Error> {
+        let mut kept = Vec::new();
+        let (hash, bytes) = match &mut outside {
+            Outside::Project(_) => (Hash::default(), codec::EMPTY.to_vec()),
+            Outside::Version(version) => {
+                let content = version.content.take();
+                let hash = Hash::of(content.as_deref().unwrap_or_default().as_bytes());
+                let content = content.map(|content| Text::keep(blobs, content, &mut kept));
+                let written = ContextWritten {
+                    content: content.transpose()?,
+                    reason: version.reason.take(),
+                };
+                (hash, codec::encode(&written))
+            }
+        };
+        Ok(Self {
+            line,
+            origin,
+            outside,
+            hash,
+            body: Body::new(bytes, salt),
+            blobs: kept,
+        })
+    }
+
+    /// How many bytes its event has, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.body.bytes.len() + 512
+    }
+}
+
+/// Wants these recorded, as far as they are not there.
+pub struct ImportProjects {
+    /// In order.
+    pub ready: Vec<(Ready, u64)>,
+    /// To the caller.
+    pub report: Report,
+}
+
+impl ImportProjects {
+    /// A command for these lines; of each content the length is noted.
+    #[must_use]
+    pub fn new(ready: Vec<(Ready, u64)>, report: Report) -> Self {
+        Self { ready, report }
+    }
+}
+
+impl Command for ImportProjects {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        self.decide_on(on.rows)
+    }
+}
+
+impl ImportProjects {
+    /// Decides on these rows; the report says what it came to.
+    ///
+    /// # Errors
+    /// What is wrong with a line; `CONFLICT` also when everything is there.
+    pub fn decide_on(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
+        let mut deciding = Deciding {
+            rows,
+            projects: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            count: Count::default(),
+        };
+        let mut events = Vec::new();
+        for (ready, bytes) in std::mem::take(&mut self.ready) {
+            let line = ready.line;
+            let decided = deciding.add(ready, bytes).map_err(|refusal| Refusal {
+                message: format!("line {line}: {}", refusal.message),
+                ..refusal
+            })?;
+            events.extend(decided);
+        }
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = deciding.count;
+        match events.is_empty() {
+            // Whoever sent the command reads its report instead.
+            true => Err(Refusal::new(Code::Conflict, "nothing was recorded")),
+            false => Ok(events),
+        }
+    }
+}
+
+struct Deciding<'d> {
+    rows: &'d dyn Rows,
+    /// Projects that this part makes known.
+    projects: BTreeMap<String, ()>,
+    /// The newest version of each file, and the hash of each that this part brings.
+    versions: BTreeMap<(String, String), Vec<(u64, Hash)>>,
+    count: Count,
+}
+
+impl Deciding<'_> {
+    fn add(&mut self, ready: Ready, bytes: u64) -> Result<Option<NewEvent>, Refusal> {
+        let Ready {
+            origin,
+            outside,
+            hash,
+            body,
+            blobs,
+            ..
+        } = ready;
+        let (kind, project, fact) = match outside {
+            Outside::Project(told) => match self.project(told)? {
+                Some((project, fact)) => (ProjectInitialised::KIND, project, fact),
+                None => return Ok(None),
+            },
+            Outside::Version(told) => match self.version(*told, hash, bytes, &blobs)? {
+                Some((project, fact)) => (ContextWritten::KIND, project, fact),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(NewEvent {
+            kind,
+            session: None,
+            project: Some(project),
+            fact,
+            body,
+            origin: Some(origin),
+        }))
+    }
+
+    fn is_known(&self, project: &str) -> Result<bool, Error> {
+        Ok(self.projects.contains_key(project) || projects::project(self.rows, project)?.is_some())
+    }
+
+    fn project(&mut self, told: Project) -> Result<Option<(String, Vec<u8>)>, Refusal> {
+        if self.is_known(&told.project)? {
+            // Its name and directory stay what they are here.
+            self.count.there += 1;
+            return Ok(None);
+        }
+        self.count.projects += 1;
+        self.projects.insert(told.project.clone(), ());
+        let fact = ProjectInitialised {
+            name: told.name,
+            path: told.path,
+        };
+        Ok(Some((told.project, codec::encode(&fact))))
+    }
+
+    fn version(
+        &mut self,
+        told: ContextVersion,
+        hash: Hash,
+        bytes: u64,
+        blobs: &[PendingBlob],
+    ) -> Result<Option<(String, Vec<u8>)>, Refusal> {
+        let (project, file_type, version) = (&told.project, &told.file_type, told.version);
+        if !self.is_known(project)? {
+            return Err(Refusal::invalid(format!(
+                "there is no project `{project}`: a line of the kind Project stands before its versions"
+            )));
+        }
+        let stored = projects::file(self.rows, project, file_type)?;
+        let stored = stored.map_or(0, |row| row.written.version);
+        let brought = self
+            .versions
+            .entry((project.clone(), file_type.clone()))
+            .or_default();
+        let newest = brought.last().map_or(stored, |(newest, _)| *newest);
+        if version <= newest {
+            let row = projects::version(self.rows, project, file_type, version)?;
+            let there = row.map(|row| Hash(row.written.hash.into_array()));
+            let there = there.or_else(|| {
+                let one = brought.iter().find(|(number, _)| *number == version);
+                one.map(|(_, hash)| *hash)
+            });
+            if there == Some(hash) {
+                self.count.there += 1;
+                return Ok(None);
+            }
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!(
+                    "the context file {project}/{file_type} has another version {version} here"
+                ),
+            )
+            .hint("Leave its lines out, or import into another store."));
+        }
+        if version != newest + 1 {
+            return Err(Refusal::invalid(format!(
+                "it is version {version} of {project}/{file_type} where {} comes next",
+                newest + 1
+            )));
+        }
+        brought.push((version, hash));
+        self.count.versions += 1;
+        let written = Written {
+            file_type: told.file_type,
+            version,
+            change: told.change.into(),
+            hash: ByteArray::new(hash.0),
+            bytes,
+            errors: told.flaws.0,
+            warnings: told.flaws.1,
+            attempt: told.attempt.unwrap_or(0),
+            base: told.base,
+            beside: told.beside,
+            blobs: blobs
+                .iter()
+                .map(|blob| ByteArray::new(blob.reference().hash))
+                .collect(),
+        };
+        Ok(Some((told.project, codec::encode(&written))))
+    }
+}

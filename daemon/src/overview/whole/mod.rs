@@ -1,0 +1,12 @@
+//! All that is recorded, taken from one store to another as JSON lines: projects with their context files,
+//! then every session in the lines of its own format. docs/export-format.md says what a line holds.
+
+mod command;
+mod export;
+mod lines;
+mod read;
+
+pub use command::{ImportProjects, Ready, Report};
+pub use export::{Export, Place, Scope};
+pub use lines::schema;
+pub use read::{Part, Session, read};

@@ -1,0 +1,282 @@
+//! What is assigned to names in a text: `API_KEY=…`, `"password": "…"`, `token: …`, `--secret …`,
+//! `<password>…</password>`, headers and connection strings.
+
+use std::ops::Range;
+
+use super::MARK;
+use super::names::{Meaning, NAME_BYTES_MAX, meaning};
+use super::values::Setting;
+
+/// A value that stands under a name.
+#[derive(Debug)]
+pub(super) struct Assigned<'t> {
+    /// The name.
+    pub name: &'t str,
+    /// What it says of the value.
+    pub meaning: Meaning,
+    /// Where the value is.
+    pub value: Range<usize>,
+    /// How sure it is that it is one.
+    pub setting: Setting,
+    /// Whether it is a part of a connection string.
+    pub is_connection: bool,
+}
+
+/// Blanks around what separates a name from its value.
+const BLANKS_MAX: usize = 16;
+/// Names within one value that are looked at: no more than people nest.
+const WITHIN_MAX: usize = 8;
+
+/// The last value without quotes, which names within it share: its end is looked for once.
+#[derive(Default)]
+pub(super) struct Run {
+    at: Range<usize>,
+    /// Where the last value in it ends, and how many names that has had.
+    value_end: usize,
+    names: usize,
+}
+
+/// The name that a keyword is a part of.
+pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let behind = bytes
+        .get(keyword.end..)?
+        .iter()
+        .take(NAME_BYTES_MAX)
+        .take_while(is_of_name)
+        .count();
+    let before = bytes
+        .get(..keyword.start)?
+        .iter()
+        .rev()
+        .take(NAME_BYTES_MAX)
+        .take_while(is_of_name)
+        .count();
+    let (mut start, end) = (keyword.start - before, keyword.end + behind);
+    // A line end that is written out is no part of a name.
+    if before > 0
+        && start > 0
+        && bytes.get(start - 1) == Some(&b'\\')
+        && bytes.get(start).is_some_and(|byte| b"nrt".contains(byte))
+    {
+        start += 1;
+    }
+    // The name of a kind in a mark is nobody's.
+    let is_mark = bytes.get(..start)?.ends_with(MARK.as_bytes());
+    (!is_mark).then_some(start..end)
+}
+
+/// What is assigned to the name that a keyword is a part of, if anything is.
+pub(super) fn at<'t>(text: &'t str, keyword: Range<usize>, run: &mut Run) -> Option<Assigned<'t>> {
+    let range = name_at(text, keyword)?;
+    let written = text.get(range.clone())?;
+    let name = written.trim_matches(['-', '.']);
+    let bytes = text.as_bytes();
+    let mut rest = Rest {
+        bytes,
+        at: range.end,
+    };
+    if !rest.may_assign(written) {
+        return None;
+    }
+    let meaning = meaning(name)?;
+    let before = bytes
+        .get(..range.start)?
+        .iter()
+        .rev()
+        .find(|byte| **byte != b' ')
+        .copied();
+    let of = |value, setting| Assigned {
+        name,
+        meaning,
+        value,
+        setting,
+        is_connection: before == Some(b';') && meaning == Meaning::Password,
+    };
+    if before == Some(b'<') && rest.take(b">") {
+        let value = rest.until(|byte| matches!(byte, b'<' | b'\n'))?;
+        return bytes
+            .get(value.end..)?
+            .starts_with(b"</")
+            .then(|| of(value, Setting::Data));
+    }
+    let is_quoted_name = rest.quote().is_some();
+    rest.take(b"]");
+    let blanks = rest.blanks();
+    let is_option = written.starts_with("--") && blanks > 0;
+    let Some(separator) = rest.separator() else {
+        let is_word = is_option && rest.peek().is_some_and(|byte| byte != b'-');
+        return is_word
+            .then(|| rest.value(meaning, run))
+            .flatten()
+            .map(|(value, _)| of(value, Setting::Prose));
+    };
+    let after = rest.blanks();
+    let (value, is_quoted) = rest.value(meaning, run)?;
+    let is_variable = separator == b'='
+        && blanks == 0
+        && after == 0
+        && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    let is_data = is_variable || (is_quoted && (is_quoted_name || separator == b'='));
+    Some(of(
+        value,
+        if is_data {
+            Setting::Data
+        } else {
+            Setting::Prose
+        },
+    ))
+}
+
+/// What is behind a name.
+struct Rest<'t> {
+    bytes: &'t [u8],
+    at: usize,
+}
+
+impl Rest<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Whether a value may follow; quick, since most names stand in sentences.
+    fn may_assign(&self, written: &str) -> bool {
+        match self.peek() {
+            Some(b' ' | b'\t') if !written.starts_with("--") => {
+                let mut ahead = Self { ..*self };
+                ahead.blanks();
+                matches!(ahead.peek(), Some(b'=' | b':'))
+            }
+            Some(byte) => b"=: \t\"'`\\]>".contains(&byte),
+            None => false,
+        }
+    }
+
+    fn take(&mut self, wanted: &[u8]) -> bool {
+        let is_there = self
+            .bytes
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with(wanted));
+        if is_there {
+            self.at += wanted.len();
+        }
+        is_there
+    }
+
+    fn blanks(&mut self) -> usize {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let count = rest
+            .iter()
+            .take(BLANKS_MAX)
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
+        self.at += count;
+        count
+    }
+
+    /// A quotation mark, with the backslashes before it: how many there are, and which mark.
+    fn quote(&mut self) -> Option<(usize, u8)> {
+        let rest = self.bytes.get(self.at..)?;
+        let slashes = rest
+            .iter()
+            .take(4)
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        let mark = rest
+            .get(slashes)
+            .copied()
+            .filter(|byte| b"\"'`".contains(byte))?;
+        self.at += slashes + 1;
+        Some((slashes, mark))
+    }
+
+    /// What assigns: `=`, `:`, `:=`, `=>`; not what compares or names a part.
+    fn separator(&mut self) -> Option<u8> {
+        for separator in [&b":="[..], b"=>"] {
+            if self.take(separator) {
+                return Some(b'=');
+            }
+        }
+        let rest = self.bytes.get(self.at..)?;
+        let (first, second) = (*rest.first()?, rest.get(1).copied().unwrap_or_default());
+        let assigns = match first {
+            b'=' => !matches!(second, b'=' | b'~'),
+            b':' => second != b':',
+            _ => false,
+        };
+        if assigns {
+            self.at += 1;
+        }
+        assigns.then_some(first)
+    }
+
+    /// The value that begins here, and whether it is quoted.
+    fn value(&mut self, meaning: Meaning, run: &mut Run) -> Option<(Range<usize>, bool)> {
+        let Some((slashes, mark)) = self.quote() else {
+            return self.unquoted(meaning, run).map(|value| (value, false));
+        };
+        let rest = self.bytes.get(self.at..)?;
+        let mut escaped = 0;
+        for (at, byte) in rest.iter().enumerate() {
+            match *byte {
+                b'\n' => return None,
+                b'\\' => escaped += 1,
+                byte if byte == mark
+                    && (escaped == slashes || (slashes == 0 && escaped % 2 == 0)) =>
+                {
+                    let end = self.at + at - slashes;
+                    return (end > self.at).then_some((self.at..end, true));
+                }
+                _ => escaped = 0,
+            }
+        }
+        None
+    }
+
+    /// A value without quotes: up to a blank, or to a mark that no value has.
+    fn unquoted(&mut self, meaning: Meaning, run: &mut Run) -> Option<Range<usize>> {
+        let is_end = |byte: u8| b"\"'`;&<>\\".contains(&byte) || byte.is_ascii_whitespace();
+        if run.at.contains(&self.at) {
+            run.names = if self.at < run.value_end {
+                run.names + 1
+            } else {
+                0
+            };
+        } else {
+            *run = Run {
+                at: self.until(is_end)?,
+                ..Run::default()
+            };
+        }
+        if run.names > WITHIN_MAX {
+            return None;
+        }
+        let value = self.bytes.get(self.at..run.at.end)?;
+        let value = match meaning {
+            Meaning::Password => value,
+            Meaning::Authorization => {
+                // A scheme, and what belongs to it.
+                let start = self.at;
+                self.at = run.at.end;
+                self.blanks();
+                return Some(start..self.until(is_end).map_or(run.at.end, |next| next.end));
+            }
+            Meaning::Secret | Meaning::ApiKey | Meaning::Token => {
+                value.split(|byte| *byte == b',').next()?
+            }
+        };
+        run.value_end = self.at + value.len();
+        let kept = value.iter().rposition(|byte| !b",.)]}:!".contains(byte))? + 1;
+        Some(self.at..self.at + kept)
+    }
+
+    fn until(&self, is_end: impl Fn(u8) -> bool) -> Option<Range<usize>> {
+        let rest = self.bytes.get(self.at..)?;
+        let length = rest
+            .iter()
+            .position(|byte| is_end(*byte))
+            .unwrap_or(rest.len());
+        (length > 0).then_some(self.at..self.at + length)
+    }
+}

@@ -1,0 +1,375 @@
+//! Where secrets are in a text: one pass for the keywords of all kinds, and a closer look at each place
+//! where one stands.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input};
+
+use super::assignment::{self, Run};
+use super::keywords::Keywords;
+use super::kinds::{self, Begin, Entropy, Form, How, Kind};
+use super::names::{Meaning, has_words, meaning};
+use super::values::{
+    Setting, entropy, is_known_example, is_password, is_placeholder, is_random, is_variable,
+};
+use super::{MARK, address};
+
+/// Words of names that a secret may stand under.
+const NAME_KEYWORDS: &[&str] = &[
+    "passw",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "_pass",
+    "-pass",
+    "_pw",
+    "psk",
+    "secret",
+    "token",
+    "key",
+    "jwt",
+    "_pat",
+    "credential",
+    "authorization",
+];
+/// Words for "whatever its name".
+const DEFAULT_COMMUNITIES: &[&str] = &["public", "private", "string", "name", "word"];
+/// Most bytes that the program of a pattern may take.
+pub(super) const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Most digits before the keyword of [`Begin::Digits`].
+const DIGITS_MAX: usize = 16;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub range: Range<usize>,
+    /// Its kind, as the place of its id in [`Finder::ids`].
+    pub kind: usize,
+}
+
+/// What stands at a keyword.
+#[derive(Clone, Copy)]
+enum Keyword {
+    /// Perhaps a secret with a form of its own; its place in [`Finder::forms`].
+    Form(usize),
+    Address,
+    Name,
+}
+
+/// The kinds that are built in, ready to be looked for.
+pub(super) struct Finder {
+    /// Every id once, in the order of the lists.
+    pub ids: Vec<&'static str>,
+    keywords: Keywords,
+    /// By the number of the keyword.
+    meant: Vec<Keyword>,
+    forms: Vec<(usize, &'static Form, Pattern)>,
+    named: Vec<(usize, &'static [&'static str], Pattern)>,
+}
+
+/// A pattern that is compiled when it is needed first.
+struct Pattern {
+    text: &'static str,
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// All that is built in, for every redactor of the process.
+pub(super) static FINDER: LazyLock<Finder> = LazyLock::new(Finder::new);
+
+impl Finder {
+    fn new() -> Self {
+        let mut finder = Self {
+            ids: Vec::new(),
+            keywords: Keywords::new(&[]),
+            meant: Vec::new(),
+            forms: Vec::new(),
+            named: Vec::new(),
+        };
+        let mut words: Vec<&str> = Vec::new();
+        for Kind { id, how, .. } in kinds::all() {
+            let kind = finder
+                .ids
+                .iter()
+                .position(|known| known == id)
+                .unwrap_or_else(|| {
+                    finder.ids.push(id);
+                    finder.ids.len() - 1
+                });
+            match how {
+                How::Form(form) => {
+                    words.extend(form.keywords);
+                    let place = Keyword::Form(finder.forms.len());
+                    finder.meant.extend(form.keywords.iter().map(|_| place));
+                    finder.forms.push((kind, form, Pattern::new(form.pattern)));
+                }
+                How::Named { words, pattern } => {
+                    finder.named.push((kind, words, Pattern::new(pattern)))
+                }
+                How::Meant | How::Address => {}
+            }
+        }
+        words.push("://");
+        finder.meant.push(Keyword::Address);
+        words.extend(NAME_KEYWORDS);
+        finder
+            .meant
+            .extend(NAME_KEYWORDS.iter().map(|_| Keyword::Name));
+        finder.keywords = Keywords::new(&words);
+        finder
+    }
+
+    /// The place of an id.
+    pub(super) fn kind(&self, id: &str) -> Option<usize> {
+        self.ids.iter().position(|known| *known == id)
+    }
+
+    /// Whether a JSON text may hold a secret in one of its strings. `false` is certain.
+    pub(super) fn may_be_in(&self, json: &str) -> bool {
+        let bytes = json.as_bytes();
+        // What an escape hides before a name or a form, at most `\u00e9` long.
+        let is_escaped = |at: usize| {
+            bytes
+                .get(at.saturating_sub(6)..at)
+                .is_some_and(|before| before.contains(&b'\\'))
+        };
+        self.hits(json).any(|(keyword, at)| match keyword {
+            Keyword::Form(form) => self.forms.get(form).is_some_and(|(_, form, _)| {
+                begin(json, form.begin, at.start).is_some() || is_escaped(at.start)
+            }),
+            Keyword::Address => address::password(json, at.end).is_some(),
+            Keyword::Name => assignment::name_at(json, at).is_some_and(|name| {
+                is_escaped(name.start + 1)
+                    || json.get(name).is_some_and(|name| meaning(name).is_some())
+            }),
+        })
+    }
+
+    /// Every secret in a text, in no order; some may lie within others.
+    pub(super) fn find(&self, text: &str, spans: &mut Vec<Span>) {
+        let mut run = Run::default();
+        // Up to where each form was tried: what repeats itself is passed over once.
+        let mut tried: Vec<usize> = Vec::new();
+        for (keyword, at) in self.hits(text) {
+            match keyword {
+                Keyword::Form(form) => {
+                    tried.resize(self.forms.len(), 0);
+                    if let Some(tried) = tried.get_mut(form) {
+                        spans.extend(self.form(form, text, at.start, tried));
+                    }
+                }
+                Keyword::Address => {
+                    let kind = self.kind("url-password");
+                    let range = address::password(text, at.end);
+                    spans.extend(range.zip(kind).map(|(range, kind)| Span { range, kind }));
+                }
+                Keyword::Name => {
+                    if let Some(assigned) = assignment::at(text, at, &mut run) {
+                        let value = text.get(assigned.value.clone()).unwrap_or_default();
+                        let judged =
+                            self.judge(assigned.name, assigned.meaning, value, assigned.setting);
+                        spans.extend(judged.map(|span| self.placed(span, &assigned)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The secret in a value that stands under a name in data.
+    pub(super) fn under(&self, name: &str, value: &str) -> Option<Span> {
+        let meaning = meaning(name).filter(|_| !name.contains(MARK))?;
+        self.judge(name, meaning, value, Setting::Data)
+    }
+
+    fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (Keyword, Range<usize>)> + 't {
+        let hits = self.keywords.find(text);
+        hits.filter_map(|(number, at)| Some((*self.meant.get(number)?, at)))
+    }
+
+    fn placed(&self, span: Span, assigned: &assignment::Assigned<'_>) -> Span {
+        let offset = assigned.value.start;
+        let kind = match assigned.is_connection {
+            true => self.kind("connection-password").unwrap_or(span.kind),
+            false => span.kind,
+        };
+        Span {
+            range: span.range.start + offset..span.range.end + offset,
+            kind,
+        }
+    }
+
+    /// The secret of a form whose keyword stands at `at`, unless that was `tried`.
+    fn form(&self, form: usize, text: &str, at: usize, tried: &mut usize) -> Option<Span> {
+        let (kind, form, pattern) = self.forms.get(form)?;
+        let begin = begin(text, form.begin, at).filter(|begin| *begin >= *tried)?;
+        let range = pattern.secret(text, begin)?;
+        *tried = range.end;
+        let secret = text.get(range.clone())?;
+        let is_one = match form.entropy {
+            Entropy::Password => is_password(secret, Setting::Prose),
+            Entropy::Any => !is_placeholder(secret),
+            Entropy::Bits(least) => {
+                !is_variable(secret) && !is_known_example(secret) && entropy(secret) >= least
+            }
+            Entropy::Random => is_random(secret, Setting::Prose),
+            Entropy::Certain => {
+                !is_variable(secret)
+                    && !DEFAULT_COMMUNITIES.contains(&secret.to_ascii_lowercase().as_str())
+            }
+        };
+        is_one.then_some(Span { range, kind: *kind })
+    }
+
+    /// Whether a value is a secret under a name, and which part of it.
+    fn judge(&self, name: &str, meaning: Meaning, value: &str, setting: Setting) -> Option<Span> {
+        let named = self.named.iter().find(|(_, words, pattern)| {
+            has_words(name, words) && pattern.is_all(value) && !is_placeholder(value)
+        });
+        if let Some((kind, ..)) = named {
+            return Some(Span {
+                range: 0..value.len(),
+                kind: *kind,
+            });
+        }
+        let is_one = match meaning {
+            Meaning::Password => is_password(value, setting),
+            Meaning::Secret | Meaning::ApiKey | Meaning::Token => is_random(value, setting),
+            Meaning::Authorization => return self.authorization(value),
+        };
+        let kind = self.kind(meaning.kind())?;
+        is_one.then_some(Span {
+            range: 0..value.len(),
+            kind,
+        })
+    }
+
+    /// The secret in `Bearer …`, `Basic …`, or a token alone.
+    fn authorization(&self, value: &str) -> Option<Span> {
+        let is_of_secret = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=:".contains(&byte);
+        let start = value.find(|c: char| !c.is_whitespace())?;
+        let word = |from: usize| {
+            let length = value
+                .get(from..)?
+                .bytes()
+                .take_while(|byte| is_of_secret(*byte))
+                .count();
+            Some((from..from + length, value.get(from..from + length)?))
+        };
+        let (first, scheme) = word(start)?;
+        let blanks = value
+            .get(first.end..)?
+            .bytes()
+            .take_while(|byte| *byte == b' ')
+            .count();
+        let (second, secret) = word(first.end + blanks)?;
+        let (range, id, is_one) = if secret.is_empty() || blanks == 0 {
+            (first, "token", is_random(scheme, Setting::Data))
+        } else if scheme.eq_ignore_ascii_case("basic") {
+            let is_base64 = secret.len() >= 8 && !secret.contains(['.', '~', ':']);
+            (
+                second,
+                "basic-auth",
+                is_base64 && !is_variable(secret) && entropy(secret) >= 2.0,
+            )
+        } else {
+            let id = if scheme.eq_ignore_ascii_case("bearer") {
+                "bearer-token"
+            } else {
+                "token"
+            };
+            (
+                second,
+                id,
+                scheme.len() <= 16 && is_random(secret, Setting::Data),
+            )
+        };
+        let kind = self.kind(id)?;
+        is_one.then_some(Span { range, kind })
+    }
+}
+
+impl Pattern {
+    const fn new(text: &'static str) -> Self {
+        Self {
+            text,
+            regex: OnceLock::new(),
+        }
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        // That all of them compile is tested.
+        self.regex.get_or_init(|| compile(self.text).ok()).as_ref()
+    }
+
+    /// The secret of a match that begins at `at` and does not end within a word.
+    fn secret(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let regex = self.regex()?;
+        let mut groups = regex.create_captures();
+        regex.search_captures(
+            &Input::new(text).range(at..).anchored(Anchored::Yes),
+            &mut groups,
+        );
+        let all = groups.get_match()?.range();
+        let secret = (1..groups.group_len()).find_map(|group| groups.get_group(group));
+        let secret = secret.map_or(all, |span| span.range());
+        let is_cut = text
+            .as_bytes()
+            .get(secret.end)
+            .is_some_and(u8::is_ascii_alphanumeric)
+            && text
+                .as_bytes()
+                .get(secret.end - 1)
+                .is_some_and(u8::is_ascii_alphanumeric);
+        (!is_cut).then_some(secret)
+    }
+
+    fn is_all(&self, value: &str) -> bool {
+        let input = Input::new(value).anchored(Anchored::Yes);
+        self.regex()
+            .and_then(|regex| regex.search(&input))
+            .is_some_and(|found| found.end() == value.len())
+    }
+}
+
+/// Compiles a pattern within bounds.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
+    let built = Regex::builder()
+        .configure(
+            Regex::config()
+                .nfa_size_limit(Some(PATTERN_BYTES_MAX))
+                .hybrid_cache_capacity(PATTERN_BYTES_MAX),
+        )
+        .syntax(syntax::Config::new().nest_limit(64))
+        .build(pattern);
+    built.map_err(|error| match error.syntax_error() {
+        Some(fault) => fault.to_string(),
+        None => error.to_string(),
+    })
+}
+
+/// Where a form begins whose keyword stands at `at`, if it can begin there.
+fn begin(text: &str, begin: Begin, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let start = match begin {
+        Begin::Within => return Some(at),
+        Begin::Here => at,
+        Begin::Before(count) => at.checked_sub(count)?,
+        Begin::Digits => {
+            let before = bytes.get(..at)?.iter().rev().take(DIGITS_MAX);
+            at - before.take_while(|byte| byte.is_ascii_digit()).count()
+        }
+    };
+    let Some(before) = start.checked_sub(1).and_then(|before| bytes.get(before)) else {
+        return Some(start);
+    };
+    let is_word = before.is_ascii_alphanumeric() || *before == b'_';
+    // A line end or a blank that is written out is no letter.
+    let is_escape = b"nrtbf".contains(before)
+        && start.checked_sub(2).and_then(|at| bytes.get(at)) == Some(&b'\\');
+    ((!is_word || is_escape) && text.is_char_boundary(start)).then_some(start)
+}

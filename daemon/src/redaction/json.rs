@@ -1,0 +1,297 @@
+//! JSON as text: its strings are judged as they read, by the names they stand under; all else is copied.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::find::FINDER;
+use super::value::{Names, Taken};
+use super::{Found, Redactor};
+
+/// How deep JSON may nest: what is deeper is refused by whoever reads it.
+const DEPTH_MAX: usize = 256;
+/// How often JSON may be a string in JSON.
+pub(super) const NESTING_MAX: usize = 4;
+
+/// The text without secrets; `None` when it is no JSON.
+pub(super) fn redact<'j>(
+    redactor: &Redactor,
+    json: &'j str,
+    found: &mut Found,
+) -> Option<Cow<'j, str>> {
+    nested(redactor, json, NESTING_MAX, found)
+}
+
+/// The same for what may be a string in JSON itself.
+fn nested<'j>(
+    redactor: &Redactor,
+    json: &'j str,
+    nesting: usize,
+    found: &mut Found,
+) -> Option<Cow<'j, str>> {
+    if !may_hold(redactor, json) {
+        return Some(Cow::Borrowed(json));
+    }
+    let mut counted = Found::default();
+    let mut walk = Walk {
+        redactor,
+        json,
+        at: 0,
+        copied: 0,
+        out: String::new(),
+        nesting,
+        found: &mut counted,
+    };
+    walk.blanks();
+    while walk.at < json.len() {
+        walk.value(DEPTH_MAX, Names::default())?;
+        walk.blanks();
+    }
+    if walk.copied == 0 {
+        return Some(Cow::Borrowed(json));
+    }
+    let mut out = walk.out;
+    out.push_str(json.get(walk.copied..)?);
+    // Nothing that is no JSON is made any.
+    let is_json = serde_json::Deserializer::from_str(json)
+        .into_iter::<IgnoredAny>()
+        .all(|one| one.is_ok());
+    is_json.then(|| {
+        found.add_all(counted);
+        Cow::Owned(out)
+    })
+}
+
+/// A string under its names: JSON in itself, or a text.
+pub(super) fn string<'s>(
+    redactor: &Redactor,
+    names: Names<'_>,
+    text: &'s str,
+    nesting: usize,
+    found: &mut Found,
+) -> Cow<'s, str> {
+    if let Some(nesting) = nesting.checked_sub(1)
+        && text.trim_ascii_start().starts_with(['{', '['])
+        && let Some(redacted) = nested(redactor, text, nesting, found)
+    {
+        return redacted;
+    }
+    redactor.under(names.of_value(), text, found)
+}
+
+/// Whether a JSON text may hold a secret; `false` is certain.
+fn may_hold(redactor: &Redactor, json: &str) -> bool {
+    FINDER.may_be_in(json)
+        || hides_ascii(json)
+        || redactor.own.iter().any(|own| own.may_be_in(json))
+}
+
+/// Whether an escape stands for a letter, a digit or a slash, which could hide a keyword.
+fn hides_ascii(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    memchr::memchr_iter(b'\\', bytes).any(|at| {
+        let rest = bytes.get(at + 1..).unwrap_or_default();
+        matches!(
+            rest,
+            [b'/', ..] | [b'u' | b'U', b'0', b'0', b'2'..=b'7', ..]
+        )
+    })
+}
+
+struct Walk<'w, 'j> {
+    redactor: &'w Redactor,
+    json: &'j str,
+    at: usize,
+    /// Up to where `out` has it.
+    copied: usize,
+    out: String,
+    nesting: usize,
+    found: &'w mut Found,
+}
+
+impl<'j> Walk<'_, 'j> {
+    fn blanks(&mut self) {
+        let rest = self.json.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += rest
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            .count();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.json.as_bytes().get(self.at).copied()
+    }
+
+    /// Passes over this byte, if it is the next one.
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn value(&mut self, depth: usize, names: Names<'_>) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.string(names),
+            b'{' => self.object(depth.checked_sub(1)?, names),
+            b'[' => self.array(depth.checked_sub(1)?, names),
+            _ => {
+                let rest = self.json.as_bytes().get(self.at..)?;
+                let is_of_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                let length = rest.iter().take_while(is_of_word).count();
+                self.at += length;
+                (length > 0).then_some(())
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize, names: Names<'_>) -> Option<()> {
+        self.at += 1;
+        self.blanks();
+        if self.take(b']') {
+            return Some(());
+        }
+        loop {
+            self.value(depth, names)?;
+            self.blanks();
+            if self.take(b']') {
+                return Some(());
+            }
+            self.take(b',').then_some(())?;
+            self.blanks();
+        }
+    }
+
+    fn object(&mut self, depth: usize, above: Names<'_>) -> Option<()> {
+        self.at += 1;
+        self.blanks();
+        if self.take(b'}') {
+            return Some(());
+        }
+        let mut called: Option<String> = None;
+        let mut taken = Taken::default();
+        loop {
+            (self.peek()? == b'"').then_some(())?;
+            let key = self.key(&mut taken)?;
+            self.blanks();
+            self.take(b':').then_some(())?;
+            self.blanks();
+            let names = above.below(&key, called.as_deref());
+            let (start, is_name) = (self.at, names.is_a_name());
+            self.value(depth, names)?;
+            if is_name {
+                called = self
+                    .json
+                    .get(start..self.at)
+                    .and_then(|raw| serde_json::from_str(raw).ok());
+            }
+            self.blanks();
+            if self.take(b'}') {
+                return Some(());
+            }
+            self.take(b',').then_some(())?;
+            self.blanks();
+        }
+    }
+
+    /// Passes over a string that is a value, and writes it anew if there is a secret in it.
+    fn string(&mut self, names: Names<'_>) -> Option<()> {
+        let start = self.at;
+        let text = self.read()?;
+        match string(self.redactor, names, &text, self.nesting, self.found) {
+            Cow::Owned(redacted) => self.write(start, &redacted),
+            Cow::Borrowed(_) => Some(()),
+        }
+    }
+
+    /// The same with one that is a key; as it was.
+    fn key(&mut self, taken: &mut Taken) -> Option<Cow<'j, str>> {
+        let start = self.at;
+        let key = self.read()?;
+        if let Cow::Owned(redacted) = self.redactor.under(None, &key, self.found) {
+            self.write(start, &taken.free(redacted))?;
+        }
+        Some(key)
+    }
+
+    /// Puts a string out in place of the one that began at `start` and was passed over.
+    fn write(&mut self, start: usize, text: &str) -> Option<()> {
+        self.out.push_str(self.json.get(self.copied..start)?);
+        self.out.push_str(&serde_json::to_string(text).ok()?);
+        self.copied = self.at;
+        Some(())
+    }
+
+    /// Passes over a string; what it reads.
+    fn read(&mut self) -> Option<Cow<'j, str>> {
+        let (inner, is_plain) = self.raw()?;
+        Some(if is_plain {
+            Cow::Borrowed(inner)
+        } else {
+            Cow::Owned(unescaped(inner)?)
+        })
+    }
+
+    /// What is between the quotation marks, and whether it has no escape.
+    fn raw(&mut self) -> Option<(&'j str, bool)> {
+        let start = self.at + 1;
+        let bytes = self.json.as_bytes();
+        let (mut at, mut is_plain) = (start, true);
+        loop {
+            at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+            if bytes.get(at) == Some(&b'"') {
+                self.at = at + 1;
+                return Some((self.json.get(start..at)?, is_plain));
+            }
+            is_plain = false;
+            at += 2;
+        }
+    }
+}
+
+/// What a string with escapes reads. Halves of surrogate pairs, which some readers let pass, become
+/// U+FFFD; `None` when it has an escape that is none.
+fn unescaped(inner: &str) -> Option<String> {
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(rest.get(..at)?);
+        let escape = *rest.as_bytes().get(at + 1)?;
+        rest = rest.get(at + 2..)?;
+        text.push(match escape {
+            b'"' | b'\\' | b'/' => char::from(escape),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = unit(rest)?;
+                rest = rest.get(4..)?;
+                let low = rest.strip_prefix("\\u").and_then(unit_of_low);
+                match (char::from_u32(unit), low) {
+                    (Some(character), _) => character,
+                    (None, Some(low)) if unit < 0xdc00 => {
+                        rest = rest.get(6..)?;
+                        char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00))?
+                    }
+                    (None, _) => char::REPLACEMENT_CHARACTER,
+                }
+            }
+            _ => return None,
+        });
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+fn unit(digits: &str) -> Option<u32> {
+    let digits = digits.get(..4)?;
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex
+        .then(|| u32::from_str_radix(digits, 16).ok())
+        .flatten()
+}
+
+fn unit_of_low(digits: &str) -> Option<u32> {
+    unit(digits).filter(|unit| (0xdc00..0xe000).contains(unit))
+}

@@ -1,0 +1,143 @@
+//! Private keys, signed tokens, passwords in addresses and headers: secrets of no vendor.
+
+use super::{Begin, Entropy, Form, How, Kind, form, prefixed};
+
+/// A private key between its two lines; where the second one is missing, its lines of base64. Line ends
+/// may be written out as `\n`.
+macro_rules! pem {
+    ($label:literal) => {
+        &Form {
+            keywords: &[concat!("-----begin ", $label, "-----")],
+            begin: Begin::Within,
+            pattern: concat!(
+                "-----BEGIN ",
+                $label,
+                r"-----(?:\s|\\+[nr])*(?:[A-Za-z][A-Za-z-]{2,20}: [^\r\n\\]{1,200}(?:\s|\\+[nr])+)*",
+                r"[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=]*(?:\s|\\+[nr])*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\+[nr])*)*",
+                r"(?:(?:[A-Za-z0-9+/=]{1,15}(?:\s|\\+[nr])*){0,2}-----END ",
+                $label,
+                "-----)?"
+            ),
+            entropy: Entropy::Bits(2.0),
+        }
+    };
+}
+
+pub(super) const KINDS: &[Kind] = &[
+    form(
+        "private-key",
+        "a private key in PEM (PKCS #8)",
+        pem!("PRIVATE KEY"),
+    ),
+    form(
+        "encrypted-private-key",
+        "an encrypted private key in PEM (PKCS #8)",
+        pem!("ENCRYPTED PRIVATE KEY"),
+    ),
+    form(
+        "rsa-private-key",
+        "an RSA private key in PEM",
+        pem!("RSA PRIVATE KEY"),
+    ),
+    form(
+        "ec-private-key",
+        "an elliptic curve private key in PEM",
+        pem!("EC PRIVATE KEY"),
+    ),
+    form(
+        "dsa-private-key",
+        "a DSA private key in PEM",
+        pem!("DSA PRIVATE KEY"),
+    ),
+    form(
+        "openssh-private-key",
+        "a private key as OpenSSH writes it",
+        pem!("OPENSSH PRIVATE KEY"),
+    ),
+    form(
+        "ssh2-private-key",
+        "a private key as RFC 4716's programs write it",
+        pem!("SSH2 ENCRYPTED PRIVATE KEY"),
+    ),
+    form(
+        "pgp-private-key",
+        "an OpenPGP private key in its armour",
+        pem!("PGP PRIVATE KEY BLOCK"),
+    ),
+    form(
+        "putty-private-key",
+        "the private part of a key of PuTTY",
+        &Form {
+            keywords: &["private-lines:"],
+            begin: Begin::Here,
+            pattern: r"Private-Lines: [0-9]{1,4}(?:\s|\\+[nr])+([A-Za-z0-9+/=]{24,}(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\+[nr])+[A-Za-z0-9+/]{1,15}=*)?)",
+            entropy: Entropy::Bits(2.0),
+        },
+    ),
+    form(
+        "age-secret-key",
+        "a secret key of age",
+        &prefixed(
+            &["age-secret-key-1"],
+            "AGE-SECRET-KEY-1[AC-HJ-NP-Z02-9]{58}",
+        ),
+    ),
+    form(
+        "jwt",
+        "a JSON Web Token, signed or encrypted",
+        &prefixed(
+            &["eyj"],
+            r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
+        ),
+    ),
+    form(
+        "bearer-token",
+        "a token in an `Authorization` header",
+        &Form {
+            keywords: &["bearer "],
+            begin: Begin::Here,
+            pattern: "[Bb](?:earer|EARER) +([A-Za-z0-9._~+/-]{20,}=*)",
+            entropy: Entropy::Random,
+        },
+    ),
+    Kind {
+        id: "basic-auth",
+        what: "user and password in an `Authorization` header",
+        how: How::Meant,
+    },
+    Kind {
+        id: "url-password",
+        what: "the password in an address: user and host stay",
+        how: How::Address,
+    },
+    form(
+        "curl-password",
+        "the password in `curl -u user:password`",
+        &Form {
+            keywords: &[" -u ", " --user "],
+            begin: Begin::Within,
+            pattern: r#" (?:-u|--user) +["']?[A-Za-z0-9._@%+-]{1,64}:([^\s"':@/]{6,})["']?"#,
+            entropy: Entropy::Password,
+        },
+    ),
+    form(
+        "netrc-password",
+        "a password of a `.netrc` file",
+        &Form {
+            keywords: &["login "],
+            begin: Begin::Here,
+            pattern: r"login\s+[^\s]{1,128}\s+password\s+([^\s]{4,})",
+            entropy: Entropy::Password,
+        },
+    ),
+    form(
+        "password-hash",
+        "the salted hash of a password, as in `/etc/shadow`",
+        &Form {
+            keywords: &["$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$argon2"],
+            begin: Begin::Within,
+            pattern: r"\$(?:2[aby]\$[0-9]{2}\$[A-Za-z0-9./]{53}|[56]\$(?:rounds=[0-9]{1,9}\$)?[A-Za-z0-9./]{1,16}\$[A-Za-z0-9./]{43,86}|y\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{1,64}\$[A-Za-z0-9./]{43}|argon2(?:id|i|d)\$v=[0-9]+\$m=[0-9]+,t=[0-9]+,p=[0-9]+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{20,})",
+            entropy: Entropy::Bits(3.0),
+        },
+    ),
+];

@@ -1,0 +1,108 @@
+//! Secrets in the settings of routers and switches, and of what knows about networks.
+
+use super::{Begin, Entropy, Form, Kind, form, prefixed};
+
+pub(super) const KINDS: &[Kind] = &[
+    form(
+        "netbox-token",
+        "a token of NetBox, of the second version",
+        &prefixed(&["nbt_"], r"nbt_[A-Za-z0-9]{12}\.[A-Za-z0-9]{40}"),
+    ),
+    form(
+        "cisco-secret",
+        "a user's or enable secret in the settings of a Cisco-like device",
+        &Form {
+            keywords: &[
+                "secret 0 ",
+                "secret 4 ",
+                "secret 5 ",
+                "secret 8 ",
+                "secret 9 ",
+                "secret sha512 ",
+            ],
+            begin: Begin::Here,
+            pattern: r#"secret (?:[04589]|sha512) ([^\s"'\\]{4,})"#,
+            entropy: Entropy::Certain,
+        },
+    ),
+    form(
+        "cisco-password",
+        "a password in the settings of a Cisco-like device, in clear or veiled",
+        &Form {
+            keywords: &["password 0 ", "password 7 ", "password 5 ", "password 6 "],
+            begin: Begin::Here,
+            pattern: r#"password (?:0 ([^\s"'\\]{4,})|7 ([0-9A-Fa-f]{6,})|[56] ([^\s"'\\]{8,}))"#,
+            entropy: Entropy::Certain,
+        },
+    ),
+    form(
+        "tacacs-key",
+        "the key of a TACACS+ or RADIUS server in the settings of a device",
+        &Form {
+            keywords: &["tacacs-server ", "radius-server "],
+            begin: Begin::Here,
+            pattern: r#"(?:tacacs|radius)-server (?:host [^\s]{1,128} )?(?:[a-z-]{2,20} [0-9]{1,5} ){0,4}key (?:[067] )?([^\s"'\\]{4,})"#,
+            entropy: Entropy::Certain,
+        },
+    ),
+    form(
+        "routing-key",
+        "the key of a routing, time or login protocol in the settings of a device",
+        &Form {
+            keywords: &[
+                "key 6 ",
+                "key 7 ",
+                "key-string 7 ",
+                "key-string 0 ",
+                "md5 7 ",
+            ],
+            begin: Begin::Here,
+            pattern: r#"(?:key-string 0 ([^\s"'\\]{4,})|(?:key|key-string|md5) (?:7 ([0-9A-Fa-f]{6,})|6 ([^\s"'\\]{8,})))"#,
+            entropy: Entropy::Certain,
+        },
+    ),
+    form(
+        "snmp-community",
+        "the community of SNMP, which is its password",
+        &Form {
+            keywords: &[
+                "snmp-server community ",
+                "snmp community ",
+                "snmp-agent community ",
+            ],
+            begin: Begin::Here,
+            pattern: r#"snmp(?:-server|-agent)? community (?:read |write )?(?:cipher |simple )?([^\s"'\\;{]{3,})"#,
+            entropy: Entropy::Certain,
+        },
+    ),
+    form(
+        "snmp-user-key",
+        "a key of an SNMPv3 user in the settings of a device",
+        &Form {
+            keywords: &["auth md5 ", "auth sha ", "priv aes ", "priv des "],
+            begin: Begin::Here,
+            pattern: r#"(?:auth (?:md5|sha)|priv (?:aes(?: (?:128|192|256))?|des)) (?:0x)?([^\s"'\\]{6,})"#,
+            entropy: Entropy::Bits(2.0),
+        },
+    ),
+    form(
+        "junos-secret",
+        "a secret in the settings of a Juniper device, veiled or hashed",
+        &Form {
+            keywords: &["$9$", "$1$", "$8$"],
+            begin: Begin::Within,
+            pattern: r"\$(?:9\$[A-Za-z0-9./-]{6,}[A-Za-z0-9/-]|1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22}|8\$[A-Za-z0-9./]{14}\$[A-Za-z0-9./]{43})",
+            entropy: Entropy::Bits(2.0),
+        },
+    ),
+    form(
+        "ipsec-key",
+        "a pre-shared key of IPsec in the settings of a device",
+        &Form {
+            keywords: &["pre-shared-key ", "crypto isakmp key "],
+            begin: Begin::Here,
+            pattern: r#"(?:pre-shared-key (?:(?:local|remote|address|hostname) (?:[^\s]{1,64} )?(?:key )?|ascii-text |hexadecimal )?|crypto isakmp key )(?:[067] )?["']?([^\s"'\\;()]{6,})"#,
+            entropy: Entropy::Any,
+        },
+    ),
+];

@@ -1,0 +1,365 @@
+//! What a name says of the value under it: whether it is meant to be a secret, and of which sort.
+
+/// The sort of secret that a name is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// What a person types: may be short, and a word.
+    Password,
+    /// Something random that two sides share.
+    Secret,
+    /// A key for an interface, or for encryption.
+    ApiKey,
+    /// Something random that was handed out.
+    Token,
+    /// A scheme and what belongs to it, as in HTTP's header.
+    Authorization,
+}
+
+impl Meaning {
+    /// The kind that a value has under such a name when no other is nearer.
+    pub(super) const fn kind(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Secret => "secret",
+            Self::ApiKey => "api-key",
+            Self::Token | Self::Authorization => "token",
+        }
+    }
+}
+
+/// Longest name that is looked at, in bytes: only its end counts.
+pub(super) const NAME_BYTES_MAX: usize = 128;
+/// Words of a name that are looked at, from its end.
+const WORDS_MAX: usize = 8;
+
+/// Words behind the one that counts: `password1`, `token_old`, `SECRET_BASE64`.
+const MODIFIERS: &[&str] = &[
+    "old",
+    "new",
+    "prod",
+    "production",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "staging",
+    "stage",
+    "live",
+    "value",
+    "plain",
+    "plaintext",
+    "text",
+    "raw",
+    "string",
+    "str",
+    "base",
+    "b",
+    "current",
+    "default",
+    "primary",
+    "secondary",
+    "backup",
+    "encoded",
+    "env",
+    "var",
+];
+/// Words that end the name of a password, also grown together with what is before.
+const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passwort", "passcode"];
+/// The same, as words of their own alone, behind another one.
+const SHORT_PASSWORDS: &[&str] = &["pwd", "pass", "pw", "psk"];
+/// Words before `key` that make it one to keep.
+const KEYS: &[&str] = &[
+    "api",
+    "access",
+    "private",
+    "secret",
+    "auth",
+    "encryption",
+    "decryption",
+    "signing",
+    "master",
+    "account",
+    "storage",
+    "shared",
+    "service",
+    "app",
+    "application",
+    "server",
+    "role",
+    "subscription",
+    "cipher",
+    "hmac",
+    "aes",
+    "jwt",
+    "session",
+    "consumer",
+    "user",
+    "admin",
+    "license",
+    "developer",
+    "write",
+    "ingest",
+    "authentication",
+    "authorization",
+    "pre",
+    "preshared",
+    "host",
+    "ssh",
+    "deploy",
+    "tacacs",
+    "radius",
+];
+/// Keys that are written as one word.
+const GROWN_KEYS: &[&str] = &[
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "authkey",
+    "masterkey",
+    "accountkey",
+    "encryptionkey",
+    "signingkey",
+    "appkey",
+    "presharedkey",
+    "sharedkey",
+];
+/// Secrets and tokens that are written as one word.
+const GROWN_SECRETS: &[&str] = &[
+    "clientsecret",
+    "appsecret",
+    "sharedsecret",
+    "apisecret",
+    "secretaccesskey",
+];
+const GROWN_TOKENS: &[&str] = &[
+    "accesstoken",
+    "authtoken",
+    "refreshtoken",
+    "apitoken",
+    "bearertoken",
+    "sessiontoken",
+    "idtoken",
+    "usertoken",
+    "bottoken",
+    "authorizationtoken",
+    "privatetoken",
+];
+/// Words before `token` and `secret` that make it no secret: places in lists, parts of texts, names.
+const NO_TOKENS: &[&str] = &[
+    "next",
+    "page",
+    "continuation",
+    "continue",
+    "sync",
+    "resume",
+    "delta",
+    "cursor",
+    "start",
+    "end",
+    "stop",
+    "eos",
+    "bos",
+    "pad",
+    "unk",
+    "cls",
+    "sep",
+    "mask",
+    "cancel",
+    "cancellation",
+    "idempotency",
+    "client",
+    "request",
+    "dedup",
+    "progress",
+    "last",
+    "first",
+    "previous",
+    "prev",
+    "current",
+    "special",
+    "lookahead",
+    "punct",
+    "syntax",
+    "fence",
+    "position",
+    "skip",
+    "scroll",
+    "change",
+    "etag",
+    "revision",
+    "watch",
+    "per",
+    "input",
+    "output",
+    "prompt",
+    "completion",
+    "total",
+    "max",
+    "min",
+    "each",
+    "unexpected",
+    "expected",
+    "is",
+    "has",
+    "show",
+    "hide",
+    "forgot",
+    "reset",
+    "no",
+    "invalid",
+    "use",
+    "with",
+    "pagination",
+];
+
+/// What a name is for; `None` when no secret stands under it.
+pub(super) fn meaning(name: &str) -> Option<Meaning> {
+    let tail = name.as_bytes();
+    let tail = tail.get(tail.len().saturating_sub(NAME_BYTES_MAX)..)?;
+    let mut words = Words(tail)
+        .take(WORDS_MAX)
+        .skip_while(|word| word.iter().all(u8::is_ascii_digit) || is_one_of(word, MODIFIERS));
+    let (last, before) = (words.next()?, words.next());
+    if PASSWORDS.iter().any(|known| ends_with(last, known)) {
+        return (!before.is_some_and(|word| {
+            is_one_of(
+                word,
+                &[
+                    "no", "has", "is", "show", "hide", "forgot", "reset", "invalid", "use",
+                ],
+            )
+        }))
+        .then_some(Meaning::Password);
+    }
+    if is_one_of(last, SHORT_PASSWORDS) {
+        let alone = is_one_of(last, &["pwd"]);
+        return (alone || before.is_some()).then_some(Meaning::Password);
+    }
+    if is_one_of(last, &["authorization"]) {
+        return Some(Meaning::Authorization);
+    }
+    if is_one_of(last, GROWN_KEYS) {
+        return Some(Meaning::ApiKey);
+    }
+    if is_one_of(last, GROWN_SECRETS) {
+        return Some(Meaning::Secret);
+    }
+    if is_one_of(last, GROWN_TOKENS) {
+        return Some(Meaning::Token);
+    }
+    let of = match last {
+        word if is_one_of(word, &["secret", "credential", "credentials"]) => Meaning::Secret,
+        word if is_one_of(word, &["token", "jwt", "pat"]) => Meaning::Token,
+        word if is_one_of(word, &["key"]) => {
+            return before
+                .filter(|word| is_one_of(word, KEYS))
+                .map(|_| Meaning::ApiKey);
+        }
+        _ => return None,
+    };
+    let is_none = before.is_some_and(|word| is_one_of(word, NO_TOKENS));
+    // A client's secret is one, a client's token is not.
+    let is_none = is_none
+        && !(of == Meaning::Secret && before.is_some_and(|word| is_one_of(word, &["client"])));
+    (!is_none).then_some(of)
+}
+
+/// Whether a name has all of some words in it, whatever is written between its own.
+pub(super) fn has_words(name: &str, wanted: &[&str]) -> bool {
+    let mut grown = String::with_capacity(name.len().min(NAME_BYTES_MAX));
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
+    grown.extend(
+        letters
+            .take(NAME_BYTES_MAX)
+            .map(|byte| char::from(byte.to_ascii_lowercase())),
+    );
+    wanted.iter().all(|word| grown.contains(word))
+}
+
+fn is_one_of(word: &[u8], known: &[&str]) -> bool {
+    known
+        .iter()
+        .any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+}
+
+fn ends_with(word: &[u8], end: &str) -> bool {
+    word.len() >= end.len()
+        && word
+            .get(word.len() - end.len()..)
+            .is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
+}
+
+/// The words of a name, the last one first: cut at what is no letter or digit, between letters and
+/// digits, and where a capital begins a word.
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = self.0.iter().rposition(u8::is_ascii_alphanumeric)? + 1;
+        let rest = self.0.get(..end)?;
+        let mut start = end - 1;
+        while let Some(at) = start.checked_sub(1) {
+            let (before, here) = (*rest.get(at)?, *rest.get(start)?);
+            let behind = rest.get(start + 1).copied().unwrap_or_default();
+            let is_cut = !before.is_ascii_alphanumeric()
+                || before.is_ascii_digit() != here.is_ascii_digit()
+                || (before.is_ascii_lowercase() && here.is_ascii_uppercase())
+                || (before.is_ascii_uppercase()
+                    && here.is_ascii_uppercase()
+                    && behind.is_ascii_lowercase());
+            if is_cut {
+                break;
+            }
+            start = at;
+        }
+        self.0 = rest.get(..start)?;
+        rest.get(start..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_stands_under_them() {
+        for (name, wanted) in [
+            ("password", Some(Meaning::Password)),
+            ("DB_PASSWORD", Some(Meaning::Password)),
+            ("dbPassword2", Some(Meaning::Password)),
+            ("rootpassword", Some(Meaning::Password)),
+            ("smtp_pass", Some(Meaning::Password)),
+            ("pass", None),
+            ("Pwd", Some(Meaning::Password)),
+            ("reset_password", None),
+            ("password_file", None),
+            ("clientSecret", Some(Meaning::Secret)),
+            ("secret_name", None),
+            ("aws_secret_access_key", Some(Meaning::ApiKey)),
+            ("X-Api-Key", Some(Meaning::ApiKey)),
+            ("APIKey", Some(Meaning::ApiKey)),
+            ("apikey", Some(Meaning::ApiKey)),
+            ("key", None),
+            ("public_key", None),
+            ("primary_key", None),
+            ("access_token", Some(Meaning::Token)),
+            ("oauth2Token", Some(Meaning::Token)),
+            ("next_page_token", None),
+            ("max_tokens", None),
+            ("clientToken", None),
+            ("client_secret", Some(Meaning::Secret)),
+            ("token_type", None),
+            ("Authorization", Some(Meaning::Authorization)),
+            ("", None),
+            ("_", None),
+            ("monkey", None),
+        ] {
+            assert_eq!(meaning(name), wanted, "{name}");
+        }
+        assert!(has_words("DD_API_KEY", &["ddapikey"]));
+        assert!(!has_words("DD_APP_KEY", &["ddapikey"]));
+    }
+}

@@ -1,0 +1,688 @@
+//! Tests: a sample of every kind, made up when the test runs so that no scanner trips over this file.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod laws;
+mod texts;
+
+use super::*;
+
+pub(super) const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+pub(super) const HEX: &str = "0123456789abcdef";
+const DIGIT: &str = "0123456789";
+const BECH32: &str = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
+
+/// So many characters of an alphabet, the same for the same seed.
+pub(super) fn made(of: &str, count: usize, seed: u64) -> String {
+    let letters = of.as_bytes();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(letters[(state >> 33) as usize % letters.len()])
+    };
+    (0..count).map(next).collect()
+}
+
+/// A part of a sample: as written, or made up of an alphabet.
+enum Part {
+    Text(&'static str),
+    Made(&'static str, usize),
+}
+use Part::{Made as M, Text as T};
+
+const UUID: [Part; 9] = [
+    M(HEX, 8),
+    T("-"),
+    M(HEX, 4),
+    T("-4"),
+    M(HEX, 3),
+    T("-a"),
+    M(HEX, 3),
+    T("-"),
+    M(HEX, 12),
+];
+
+fn put(parts: &[Part], seed: u64) -> String {
+    let part = |(number, part): (usize, &Part)| match part {
+        Part::Text(text) => (*text).to_owned(),
+        Part::Made(of, count) => made(of, *count, seed + number as u64),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// A PEM block, with the label put together here.
+fn pem(label: &str, seed: u64) -> String {
+    let line = |n| made(ALNUM, 64, seed + n);
+    format!(
+        "-----BEGIN {label}-----\n{}\n{}\n{}=\n-----END {label}-----",
+        line(0),
+        line(1),
+        made(ALNUM, 21, seed)
+    )
+}
+
+/// Secrets of a kind, each with what stands before and behind it where that matters.
+fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
+    let forms: &[(&str, &[Part])] = &[
+        ("age-secret-key", &[T("AGE-SECRET-KEY-1"), M(BECH32, 58)]),
+        (
+            "jwt",
+            &[
+                T("eyJ"),
+                M(ALNUM, 30),
+                T("."),
+                M(ALNUM, 40),
+                T("."),
+                M(ALNUM, 43),
+            ],
+        ),
+        ("password-hash", &[T("$2b$12$"), M(ALNUM, 53)]),
+        (
+            "password-hash",
+            &[T("$6$"), M(ALNUM, 12), T("$"), M(ALNUM, 86)],
+        ),
+        ("aws-access-key-id", &[T("AKIA"), M(UPPER, 16)]),
+        ("aws-bedrock-key", &[T("ABSK"), M(ALNUM, 110)]),
+        ("alibaba-access-key-id", &[T("LTAI"), M(ALNUM, 20)]),
+        ("google-api-key", &[T("AIza"), M(ALNUM, 35)]),
+        ("google-oauth-secret", &[T("GOCSPX-"), M(ALNUM, 28)]),
+        ("google-oauth-token", &[T("ya29."), M(ALNUM, 60)]),
+        ("google-refresh-token", &[T("1//0"), M(ALNUM, 60)]),
+        (
+            "azure-client-secret",
+            &[M(ALNUM, 3), T("8Q~"), M(ALNUM, 34)],
+        ),
+        (
+            "azure-devops-token",
+            &[M(ALNUM, 76), T("AZDO"), M(ALNUM, 4)],
+        ),
+        ("digitalocean-token", &[T("dop_v1_"), M(HEX, 64)]),
+        ("heroku-key", &[T("HRKU-"), M(ALNUM, 60)]),
+        ("flyio-token", &[T("fo1_"), M(ALNUM, 43)]),
+        ("netlify-token", &[T("nfp_"), M(ALNUM, 36)]),
+        ("planetscale-token", &[T("pscale_tkn_"), M(ALNUM, 43)]),
+        ("supabase-key", &[T("sbp_"), M(HEX, 40)]),
+        ("databricks-token", &[T("dapi"), M(HEX, 32)]),
+        ("vault-token", &[T("hvs."), M(ALNUM, 90)]),
+        (
+            "terraform-token",
+            &[M(ALNUM, 14), T(".atlasv1."), M(ALNUM, 67)],
+        ),
+        ("pulumi-token", &[T("pul-"), M(HEX, 40)]),
+        ("doppler-token", &[T("dp.pt."), M(ALNUM, 43)]),
+        ("openshift-token", &[T("sha256~"), M(ALNUM, 43)]),
+        (
+            "tailscale-key",
+            &[T("tskey-auth-"), M(ALNUM, 12), T("-"), M(ALNUM, 32)],
+        ),
+        ("onepassword-token", &[T("ops_eyJ"), M(ALNUM, 260)]),
+        (
+            "cloudflare-origin-key",
+            &[T("v1.0-"), M(HEX, 24), T("-"), M(HEX, 146)],
+        ),
+        ("github-personal-token", &[T("ghp_"), M(ALNUM, 36)]),
+        (
+            "github-fine-grained-token",
+            &[T("github_pat_"), M(ALNUM, 22), T("_"), M(ALNUM, 59)],
+        ),
+        ("github-oauth-token", &[T("gho_"), M(ALNUM, 36)]),
+        ("github-app-token", &[T("ghs_"), M(ALNUM, 36)]),
+        ("github-refresh-token", &[T("ghr_"), M(ALNUM, 76)]),
+        ("gitlab-personal-token", &[T("glpat-"), M(ALNUM, 20)]),
+        ("gitlab-deploy-token", &[T("gldt-"), M(ALNUM, 20)]),
+        ("gitlab-runner-token", &[T("glrt-"), M(ALNUM, 20)]),
+        ("gitlab-trigger-token", &[T("glptt-"), M(HEX, 40)]),
+        ("gitlab-feed-token", &[T("glft-"), M(ALNUM, 20)]),
+        ("gitlab-job-token", &[T("glcbt-"), M(ALNUM, 24)]),
+        ("gitlab-agent-token", &[T("glagent-"), M(ALNUM, 50)]),
+        ("gitlab-oauth-secret", &[T("gloas-"), M(HEX, 64)]),
+        ("gitlab-scim-token", &[T("glsoat-"), M(ALNUM, 20)]),
+        ("atlassian-token", &[T("ATATT3"), M(ALNUM, 186)]),
+        ("bitbucket-app-password", &[T("ATBB"), M(ALNUM, 32)]),
+        ("npm-token", &[T("npm_"), M(ALNUM, 36)]),
+        ("pypi-token", &[T("pypi-AgE"), M(ALNUM, 150)]),
+        ("crates-io-token", &[T("cio"), M(ALNUM, 32)]),
+        ("rubygems-key", &[T("rubygems_"), M(HEX, 48)]),
+        ("nuget-key", &[T("oy2"), M(LOWER, 43)]),
+        ("clojars-token", &[T("CLOJARS_"), M(LOWER, 60)]),
+        ("docker-hub-token", &[T("dckr_pat_"), M(ALNUM, 27)]),
+        ("artifactory-key", &[T("AKCp"), M(ALNUM, 69)]),
+        ("artifactory-token", &[T("cmVmdGtu"), M(ALNUM, 56)]),
+        ("buildkite-token", &[T("bkua_"), M(HEX, 40)]),
+        (
+            "circleci-token",
+            &[T("CCIPAT_"), M(ALNUM, 22), T("_"), M(HEX, 40)],
+        ),
+        ("octopus-key", &[T("API-"), M(UPPER, 30)]),
+        ("sonarqube-token", &[T("squ_"), M(HEX, 40)]),
+        ("sourcegraph-token", &[T("sgp_"), M(HEX, 40)]),
+        ("prefect-key", &[T("pnu_"), M(ALNUM, 36)]),
+        ("postman-key", &[T("PMAK-"), M(HEX, 24), T("-"), M(HEX, 34)]),
+        ("figma-token", &[T("figd_"), M(ALNUM, 40)]),
+        ("linear-key", &[T("lin_api_"), M(ALNUM, 40)]),
+        ("notion-token", &[T("ntn_"), M(DIGIT, 11), M(ALNUM, 35)]),
+        ("notion-token", &[T("secret_"), M(ALNUM, 43)]),
+        (
+            "anthropic-key",
+            &[T("sk-ant-api03-"), M(ALNUM, 93), T("AA")],
+        ),
+        ("openai-key", &[T("sk-"), M(ALNUM, 48)]),
+        ("openai-project-key", &[T("sk-proj-"), M(ALNUM, 120)]),
+        ("openai-service-key", &[T("sk-svcacct-"), M(ALNUM, 120)]),
+        ("huggingface-token", &[T("hf_"), M(ALNUM, 34)]),
+        ("groq-key", &[T("gsk_"), M(ALNUM, 52)]),
+        ("xai-key", &[T("xai-"), M(ALNUM, 80)]),
+        ("perplexity-key", &[T("pplx-"), M(ALNUM, 48)]),
+        ("replicate-token", &[T("r8_"), M(ALNUM, 37)]),
+        ("openrouter-key", &[T("sk-or-v1-"), M(HEX, 64)]),
+        ("nvidia-key", &[T("nvapi-"), M(ALNUM, 64)]),
+        (
+            "langsmith-key",
+            &[T("lsv2_pt_"), M(HEX, 32), T("_"), M(HEX, 10)],
+        ),
+        (
+            "pinecone-key",
+            &[T("pcsk_"), M(ALNUM, 6), T("_"), M(ALNUM, 60)],
+        ),
+        ("elevenlabs-key", &[T("sk_"), M(HEX, 48)]),
+        ("tavily-key", &[T("tvly-"), M(ALNUM, 32)]),
+        (
+            "slack-token",
+            &[
+                T("xoxb-"),
+                M(DIGIT, 12),
+                T("-"),
+                M(DIGIT, 13),
+                T("-"),
+                M(ALNUM, 24),
+            ],
+        ),
+        (
+            "slack-app-token",
+            &[
+                T("xapp-1-"),
+                M(UPPER, 11),
+                T("-"),
+                M(DIGIT, 13),
+                T("-"),
+                M(HEX, 64),
+            ],
+        ),
+        (
+            "telegram-bot-token",
+            &[M("123456789", 10), T(":AA"), M(ALNUM, 33)],
+        ),
+        ("stripe-key", &[T("sk_live_"), M(ALNUM, 24)]),
+        ("stripe-webhook-secret", &[T("whsec_"), M(ALNUM, 32)]),
+        ("square-token", &[T("sq0atp-"), M(ALNUM, 22)]),
+        (
+            "braintree-token",
+            &[
+                T("access_token$production$"),
+                M(LOWER, 16),
+                T("$"),
+                M(HEX, 32),
+            ],
+        ),
+        ("shopify-token", &[T("shpat_"), M(HEX, 32)]),
+        ("shippo-token", &[T("shippo_live_"), M(HEX, 40)]),
+        ("easypost-key", &[T("EZAK"), M(ALNUM, 54)]),
+        (
+            "sendgrid-key",
+            &[T("SG."), M(ALNUM, 22), T("."), M(ALNUM, 43)],
+        ),
+        (
+            "brevo-key",
+            &[T("xkeysib-"), M(HEX, 64), T("-"), M(ALNUM, 16)],
+        ),
+        ("mailgun-key", &[T("key-"), M(HEX, 32)]),
+        ("mailchimp-key", &[M(HEX, 32), T("-us12")]),
+        ("facebook-token", &[T("EAA"), M(ALNUM, 150)]),
+        (
+            "twitter-bearer-token",
+            &[T("AAAAAAAAAAAAAAAAAAAAAA"), M(ALNUM, 90)],
+        ),
+        (
+            "linkedin-secret",
+            &[T("WPL_AP1."), M(ALNUM, 16), T("."), M(ALNUM, 8)],
+        ),
+        ("typeform-token", &[T("tfp_"), M(ALNUM, 44)]),
+        ("contentful-token", &[T("CFPAT-"), M(ALNUM, 43)]),
+        ("dropbox-token", &[T("sl.u."), M(ALNUM, 200)]),
+        ("new-relic-key", &[T("NRAK-"), M(UPPER, 27)]),
+        ("new-relic-license-key", &[M(HEX, 36), T("NRAL")]),
+        (
+            "grafana-token",
+            &[T("glsa_"), M(ALNUM, 32), T("_"), M(HEX, 8)],
+        ),
+        ("sentry-token", &[T("sntryu_"), M(HEX, 64)]),
+        (
+            "dynatrace-token",
+            &[T("dt0c01."), M(UPPER, 24), T("."), M(UPPER, 64)],
+        ),
+        ("adafruit-key", &[T("aio_"), M(ALNUM, 28)]),
+        (
+            "mapbox-token",
+            &[T("sk.eyJ"), M(ALNUM, 60), T("."), M(ALNUM, 22)],
+        ),
+        (
+            "netbox-token",
+            &[T("nbt_"), M(ALNUM, 12), T("."), M(ALNUM, 40)],
+        ),
+        ("junos-secret", &[T("$9$"), M(ALNUM, 20)]),
+    ];
+    let mut all: Vec<_> = forms
+        .iter()
+        .map(|(kind, parts)| (*kind, "", put(parts, 7), ""))
+        .collect();
+    let uuids: &[(&str, &str, &str)] = &[
+        ("amazon-mws-token", "", "amzn.mws."),
+        ("hubspot-token", "", "pat-na1-"),
+        ("launchdarkly-key", "", "sdk-"),
+        ("heroku-key", "HEROKU_API_KEY=", ""),
+        ("proxmox-token", "PVEAPIToken=root@pam!ci=", ""),
+    ];
+    all.extend(
+        uuids
+            .iter()
+            .map(|(kind, before, begin)| (*kind, *before, format!("{begin}{}", put(&UUID, 3)), "")),
+    );
+    all.extend(
+        [
+            ("private-key", "PRIVATE KEY"),
+            ("encrypted-private-key", "ENCRYPTED PRIVATE KEY"),
+            ("rsa-private-key", "RSA PRIVATE KEY"),
+            ("ec-private-key", "EC PRIVATE KEY"),
+            ("dsa-private-key", "DSA PRIVATE KEY"),
+            ("openssh-private-key", "OPENSSH PRIVATE KEY"),
+            ("ssh2-private-key", "SSH2 ENCRYPTED PRIVATE KEY"),
+            ("pgp-private-key", "PGP PRIVATE KEY BLOCK"),
+        ]
+        .map(|(kind, label)| (kind, "see:\n", pem(label, 5), "\nend")),
+    );
+    let hook = |parts: &[Part]| put(parts, 11);
+    all.extend([
+        (
+            "putty-private-key",
+            "Private-Lines: 2\n",
+            format!("{}\n{}", made(ALNUM, 64, 1), made(ALNUM, 64, 2)),
+            "\n",
+        ),
+        ("bearer-token", "Bearer ", made(ALNUM, 32, 9), ""),
+        (
+            "bearer-token",
+            "authorization: bearer ",
+            made(ALNUM, 24, 9),
+            "\n",
+        ),
+        (
+            "basic-auth",
+            "Authorization: Basic ",
+            made(ALNUM, 24, 9),
+            "\r\n",
+        ),
+        ("token", "Authorization: Token ", made(HEX, 40, 9), "\n"),
+        (
+            "url-password",
+            "postgres://app:",
+            made(ALNUM, 14, 9),
+            "@db.internal:5432/shop",
+        ),
+        (
+            "curl-password",
+            "curl -s -u admin:",
+            made(ALNUM, 14, 9),
+            " https://x.internal",
+        ),
+        (
+            "netrc-password",
+            "machine m login bob password ",
+            made(ALNUM, 14, 9),
+            "\n",
+        ),
+        (
+            "azure-storage-key",
+            "AccountName=a;AccountKey=",
+            format!("{}==", made(ALNUM, 86, 4)),
+            ";X=1",
+        ),
+        (
+            "azure-shared-access-key",
+            "SharedAccessKey=",
+            format!("{}=", made(ALNUM, 43, 4)),
+            ";EntityPath=q",
+        ),
+        (
+            "azure-sas-signature",
+            "?sv=2024-11-04&sig=",
+            format!("{}%3D", made(ALNUM, 43, 4)),
+            "&se=2026",
+        ),
+        (
+            "slack-webhook",
+            "https://hooks.slack.com/services/",
+            hook(&[
+                T("T"),
+                M(UPPER, 10),
+                T("/B"),
+                M(UPPER, 10),
+                T("/"),
+                M(ALNUM, 24),
+            ]),
+            "",
+        ),
+        (
+            "discord-webhook",
+            "https://discord.com/api/webhooks/123456789012345678/",
+            made(ALNUM, 68, 2),
+            "",
+        ),
+        (
+            "teams-webhook",
+            "https://acme.webhook.office.com/webhookb2/",
+            hook(&[
+                M(HEX, 8),
+                T("-"),
+                M(HEX, 27),
+                T("@"),
+                M(HEX, 36),
+                T("/IncomingWebhook/"),
+                M(HEX, 32),
+                T("/"),
+                M(HEX, 36),
+            ]),
+            "",
+        ),
+        (
+            "okta-token",
+            "Authorization: SSWS ",
+            format!("00{}", made(ALNUM, 40, 3)),
+            "",
+        ),
+        (
+            "okta-token",
+            "OKTA_API_TOKEN=",
+            format!("00{}", made(ALNUM, 40, 3)),
+            "",
+        ),
+        (
+            "cisco-secret",
+            "enable secret 9 ",
+            format!("$9${}", made(ALNUM, 50, 3)),
+            "\n",
+        ),
+        (
+            "cisco-password",
+            "username admin password 7 ",
+            made("0123456789ABCDEF", 18, 3),
+            "\n",
+        ),
+        (
+            "routing-key",
+            " ip ospf message-digest-key 1 md5 7 ",
+            made("0123456789ABCDEF", 18, 3),
+            "\n",
+        ),
+        (
+            "tacacs-key",
+            "tacacs-server host 192.0.2.9 key 7 ",
+            made("0123456789ABCDEF", 18, 3),
+            "\n",
+        ),
+        (
+            "snmp-community",
+            "snmp-server community ",
+            made(LOWER, 9, 3),
+            " RO",
+        ),
+        (
+            "snmp-user-key",
+            "snmp-server user u g v3 auth sha ",
+            made(ALNUM, 16, 3),
+            " priv",
+        ),
+        (
+            "ipsec-key",
+            "crypto isakmp key ",
+            made(ALNUM, 16, 3),
+            " address 192.0.2.1",
+        ),
+        (
+            "aws-secret-access-key",
+            "aws_secret_access_key = ",
+            made(ALNUM, 40, 3),
+            "\n",
+        ),
+        (
+            "aws-session-token",
+            "export AWS_SESSION_TOKEN=",
+            made(ALNUM, 300, 3),
+            "\n",
+        ),
+        (
+            "alibaba-secret",
+            "accessKeySecret: ",
+            made(ALNUM, 30, 3),
+            "\n",
+        ),
+        (
+            "twilio-auth-token",
+            "TWILIO_AUTH_TOKEN=",
+            made(HEX, 32, 3),
+            "\n",
+        ),
+        ("datadog-key", "DD_API_KEY=", made(HEX, 32, 3), "\n"),
+        (
+            "datadog-app-key",
+            "datadog_app_key: ",
+            made(HEX, 40, 3),
+            "\n",
+        ),
+        (
+            "auth0-secret",
+            "AUTH0_CLIENT_SECRET=",
+            made(ALNUM, 64, 3),
+            "\n",
+        ),
+        (
+            "cloudflare-token",
+            "CLOUDFLARE_API_TOKEN=",
+            made(ALNUM, 40, 3),
+            "\n",
+        ),
+        (
+            "fastly-token",
+            "FASTLY_API_TOKEN=",
+            made(ALNUM, 32, 3),
+            "\n",
+        ),
+        ("vercel-token", "VERCEL_TOKEN=", made(ALNUM, 24, 3), "\n"),
+        (
+            "discord-token",
+            "DISCORD_TOKEN=",
+            put(
+                &[
+                    T("MT"),
+                    M(ALNUM, 24),
+                    T("."),
+                    M(ALNUM, 6),
+                    T("."),
+                    M(ALNUM, 38),
+                ],
+                3,
+            ),
+            "\n",
+        ),
+        ("cohere-key", "CO_API_KEY=", made(ALNUM, 40, 3), "\n"),
+        ("mistral-key", "MISTRAL_API_KEY=", made(ALNUM, 32, 3), "\n"),
+        ("algolia-key", "ALGOLIA_API_KEY=", made(HEX, 32, 3), "\n"),
+        (
+            "airtable-token",
+            "AIRTABLE_TOKEN=",
+            put(&[T("pat"), M(ALNUM, 14), T("."), M(HEX, 64)], 3),
+            "\n",
+        ),
+        (
+            "asana-token",
+            "ASANA_PAT=",
+            put(&[T("1/"), M(DIGIT, 16), T(":"), M(HEX, 32)], 3),
+            "\n",
+        ),
+        (
+            "zendesk-token",
+            "ZENDESK_API_TOKEN=",
+            made(ALNUM, 40, 3),
+            "\n",
+        ),
+        ("netbox-token", "NETBOX_TOKEN=", made(HEX, 40, 3), "\n"),
+        (
+            "wireguard-key",
+            "PrivateKey = ",
+            format!("{}=", made(ALNUM, 43, 3)),
+            "\n",
+        ),
+        (
+            "linkedin-secret",
+            "LINKEDIN_CLIENT_SECRET=",
+            made(ALNUM, 16, 3),
+            "\n",
+        ),
+        (
+            "connection-password",
+            "Server=db;User Id=sa;Password=",
+            format!("p@{}", made(ALNUM, 10, 3)),
+            ";Encrypt=true",
+        ),
+        (
+            "password",
+            "\"password\": \"",
+            format!("Tr0ub{}", made(ALNUM, 6, 3)),
+            "\"",
+        ),
+        ("password", "DB_PASSWORD=", "swordfish".to_owned(), "\n"),
+        (
+            "password",
+            "<password>",
+            format!("Tr0ub{}", made(ALNUM, 6, 3)),
+            "</password>",
+        ),
+        ("secret", "client_secret: ", made(ALNUM, 32, 3), "\n"),
+        ("api-key", "X-Api-Key: ", made(ALNUM, 32, 3), "\n"),
+        ("api-key", "api_key = '", made(ALNUM, 32, 3), "'"),
+        ("token", "--token ", made(ALNUM, 32, 3), " run"),
+        (
+            "token",
+            "https://x.internal/?access_token=",
+            made(ALNUM, 32, 3),
+            "&page=2",
+        ),
+    ]);
+    all
+}
+
+/// Each sample is found, as its kind, and nothing else of the text is.
+#[test]
+fn every_kind_is_found() {
+    let redactor = Redactor::default();
+    let mut seen = std::collections::BTreeSet::new();
+    for (kind, before, secret, after) in samples() {
+        let text = format!("{before}{secret}{after}");
+        let mut found = Found::default();
+        let redacted = redactor.text(&text, &mut found);
+        assert_eq!(
+            redacted,
+            format!("{before}[redacted:{kind}]{after}"),
+            "{text}"
+        );
+        assert_eq!(found.iter().collect::<Vec<_>>(), [(kind, 1)]);
+        seen.insert(kind);
+    }
+    let all: std::collections::BTreeSet<&str> = kinds::all().map(|kind| kind.id).collect();
+    assert_eq!(seen, all);
+    assert!(all.len() >= 60, "{}", all.len());
+}
+
+/// A sample in running text, in quotation marks, in Markdown, in a command and written out in another
+/// text is found as well.
+#[test]
+fn forms_are_found_wherever_they_stand() {
+    let redactor = Redactor::default();
+    for (kind, before, secret, _) in samples()
+        .into_iter()
+        .filter(|(_, before, ..)| before.is_empty())
+    {
+        for (start, end) in [
+            ("The key is ", "."),
+            ("\"", "\""),
+            ("`", "`"),
+            ("x=", "&y=1"),
+            ("a\\n", "\\nb"),
+            ("(", ")"),
+            ("é", "é"),
+            ("\u{2014}", ","),
+        ] {
+            let text = format!("{start}{before}{secret}{end}");
+            let redacted = redactor.text(&text, &mut Found::default());
+            assert_eq!(redacted, format!("{start}[redacted:{kind}]{end}"), "{text}");
+        }
+    }
+}
+
+/// What is cut short, or a part of something longer, is none; neither is an example.
+#[test]
+fn near_misses_stay() {
+    let redactor = Redactor::default();
+    for (kind, before, secret, after) in samples()
+        .into_iter()
+        .filter(|(_, before, ..)| before.is_empty())
+    {
+        let short: String = secret.chars().take(secret.len() / 4).collect();
+        let inside = format!("x{secret}");
+        for text in [format!("{before}{short}{after}"), inside] {
+            let found = redactor.findings(&text);
+            // Some may begin anywhere: what stands in the shell, or between lines of its own.
+            let may_begin = secret.starts_with(['$', '-']) && text.starts_with('x');
+            // What begins some way before its keyword is as long as it is by chance.
+            assert!(found.is_empty() || may_begin, "{kind}: {text} {found:?}");
+        }
+    }
+}
+
+/// Patterns compile, keywords are found, ids are what a mark can hold.
+#[test]
+fn kinds_are_well_formed() {
+    for kind in kinds::all() {
+        let is_of_id =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        assert!(
+            kind.id.bytes().all(is_of_id) && kind.id.len() <= 48,
+            "{}",
+            kind.id
+        );
+        assert!(
+            !kind.what.is_empty() && !kind.what.ends_with('.'),
+            "{}",
+            kind.id
+        );
+        match &kind.how {
+            kinds::How::Form(form) => {
+                assert!(find::compile(form.pattern).is_ok(), "{}", kind.id);
+                for word in form.keywords {
+                    assert!(word.len() >= 3, "{word}");
+                }
+            }
+            kinds::How::Named { pattern, words } => {
+                assert!(find::compile(pattern).is_ok(), "{}", kind.id);
+                assert!(
+                    words
+                        .iter()
+                        .all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+                );
+            }
+            kinds::How::Meant | kinds::How::Address => {}
+        }
+    }
+}

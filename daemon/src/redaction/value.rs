@@ -1,0 +1,110 @@
+//! JSON that was taken apart, and what the names say that a value stands under.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::json::{self, NESTING_MAX};
+use super::{Found, Redactor};
+
+/// The names that a value stands under.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Names<'n> {
+    /// Its key, or that of the list it is in.
+    key: Option<&'n str>,
+    /// What it is really called: `{"name": "API_KEY", "value": …}`, `{"password": {"value": …}}`.
+    called: Option<&'n str>,
+}
+
+impl<'n> Names<'n> {
+    /// Of what stands under a key; `called`: what `name` beside it says.
+    pub(super) fn below<'b>(&self, key: &'b str, called: Option<&'b str>) -> Names<'b>
+    where
+        'n: 'b,
+    {
+        let is_value = ["value", "Value", "content", "default", "_value"].contains(&key);
+        Names {
+            key: Some(key),
+            called: if is_value { called.or(self.key) } else { None },
+        }
+    }
+
+    /// The name that a value is judged by.
+    pub(super) fn of_value(&self) -> Option<&'n str> {
+        self.called.or(self.key)
+    }
+
+    /// Whether a value says what the one beside it is called.
+    pub(super) fn is_a_name(&self) -> bool {
+        self.key
+            .is_some_and(|key| ["name", "Name", "key", "Key", "variable", "header"].contains(&key))
+    }
+}
+
+/// Replaces the secrets in the strings of a value.
+pub(super) fn redact(redactor: &Redactor, value: &mut Value, found: &mut Found) {
+    below(redactor, Names::default(), value, found);
+}
+
+fn below(redactor: &Redactor, names: Names<'_>, value: &mut Value, found: &mut Found) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => {
+            if let Cow::Owned(redacted) = json::string(redactor, names, text, NESTING_MAX, found) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                below(redactor, names, item, found);
+            }
+        }
+        Value::Object(object) => of_object(redactor, names, object, found),
+    }
+}
+
+fn of_object(
+    redactor: &Redactor,
+    above: Names<'_>,
+    object: &mut Map<String, Value>,
+    found: &mut Found,
+) {
+    let mut called: Option<String> = None;
+    let mut has_secret_keys = false;
+    for (key, value) in object.iter_mut() {
+        let names = above.below(key, called.as_deref());
+        let name = names.is_a_name().then(|| value.as_str().map(str::to_owned));
+        below(redactor, names, value, found);
+        has_secret_keys = has_secret_keys || !redactor.findings(key).is_empty();
+        if let Some(name) = name {
+            called = name;
+        }
+    }
+    if has_secret_keys {
+        let mut taken = Taken::default();
+        let old = std::mem::take(object);
+        object.extend(old.into_iter().map(
+            |(key, value)| match redactor.under(None, &key, found) {
+                Cow::Borrowed(_) => (key, value),
+                Cow::Owned(redacted) => (taken.free(redacted), value),
+            },
+        ));
+    }
+}
+
+/// Keys of an object that were redacted: what they said is gone, but they stay apart.
+#[derive(Default)]
+pub(super) struct Taken(HashMap<String, usize>);
+
+impl Taken {
+    /// A redacted key that the object has not yet.
+    pub(super) fn free(&mut self, key: String) -> String {
+        let count = self.0.entry(key.clone()).or_default();
+        *count += 1;
+        match *count {
+            1 => key,
+            count => format!("{key} ({count})"),
+        }
+    }
+}

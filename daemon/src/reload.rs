@@ -1,0 +1,249 @@
+//! The settings read again while the daemon runs: on SIGHUP, or when their file changes.
+//!
+//! What a connection may use, sessions, checkpoints and the log's level change at once; the rest waits
+//! for the next start, and is named. A file with a mistake changes nothing.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::api::Limits;
+use crate::config::{Acts, Config, Given, settings};
+use crate::live::{LastRead, Live};
+use crate::service::Access;
+use crate::service::manager::{News, tell};
+use crate::watching::{self, Change, Eyes, Folder, Ground, Place, Sight, Times, Watch};
+use crate::{checkpoints, forgetting, sessions};
+
+/// Sets what is logged; says why if it cannot.
+pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// What may be replaced while it is used.
+#[derive(Clone, Debug, Default)]
+pub struct Lives {
+    /// What a peer may use.
+    pub limits: Live<Limits>,
+    /// How long sessions are in use.
+    pub sessions: Live<sessions::Room>,
+    /// What checkpoints may take.
+    pub checkpoints: Live<checkpoints::Limits>,
+    /// What is forgotten by itself.
+    pub retention: Live<forgetting::Rules>,
+    /// What words of keys say.
+    pub words: Live<checkpoints::Words>,
+    /// Who may connect.
+    pub access: Live<Access>,
+    /// How the last reading went.
+    pub last_read: Live<LastRead>,
+}
+
+impl Lives {
+    /// As these settings say.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let lives = Self::default();
+        lives.set(config);
+        lives
+    }
+
+    fn set(&self, config: &Config) {
+        self.limits.set(config.limits.clone());
+        self.sessions.set(config.sessions);
+        self.checkpoints.set(config.checkpoints.clone());
+        self.retention.set(config.retention);
+        self.words.set(config.words.clone());
+        self.access.set(config.access.clone());
+    }
+}
+
+/// Reads the settings again.
+pub struct Reload {
+    path: PathBuf,
+    /// The variables as they were at the start: nobody can change them from outside.
+    variables: Vec<(OsString, OsString)>,
+    started: Given,
+    now: Mutex<Given>,
+    lives: Lives,
+    set_log: Option<SetLog>,
+}
+
+impl Reload {
+    /// Of a file, whose settings as they are now the daemon was started with.
+    #[must_use]
+    pub fn new(path: &Path, started: Given, lives: Lives, set_log: Option<SetLog>) -> Self {
+        lives.last_read.set(LastRead {
+            file: path.to_path_buf(),
+            ..LastRead::default()
+        });
+        Self {
+            path: path.to_path_buf(),
+            variables: std::env::vars_os().collect(),
+            now: Mutex::new(started.clone()),
+            started,
+            lives,
+            set_log,
+        }
+    }
+
+    /// Reads the file and does what can be done at once. What was wrong, and what waits, is in
+    /// [`Lives::last_read`] and in the log.
+    pub fn read(&self) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = Given::load(&self.path, self.variables.iter().cloned())
+            .and_then(|given| Ok((Config::of(given.clone(), &self.path)?, given)));
+        let mut last = LastRead {
+            file: self.path.clone(),
+            ..LastRead::default()
+        };
+        match read {
+            Err(error) => {
+                let (fault, before) = (error.to_string(), self.lives.last_read.get());
+                if before.fault.as_ref() != Some(&fault) {
+                    tracing::error!(%fault, "the settings were not taken; those before are in force");
+                }
+                last.fault = Some(fault);
+                last.waiting.clone_from(&before.waiting);
+            }
+            Ok((config, given)) => {
+                let changed = changed(&now, &given);
+                last.waiting = waiting(&self.started, &given);
+                self.lives.set(&config);
+                if let Some(set_log) = &self.set_log
+                    && let Err(error) = set_log(&config.log)
+                {
+                    tracing::error!(%error, "the level of the log was not set");
+                }
+                if !changed.is_empty() {
+                    let (changed, waiting) = (changed.join(", "), last.waiting.join(", "));
+                    tracing::info!(%changed, %waiting, "the settings were read again");
+                }
+                *now = given;
+            }
+        }
+        self.lives.last_read.set(last);
+    }
+
+    /// Reads again whenever it is asked to, by a signal or because the file has changed, until dropped.
+    pub async fn run(self, asked: Arc<Notify>) {
+        let reload = Arc::new(self);
+        let _watch = reload.watch(&asked);
+        loop {
+            asked.notified().await;
+            told(News::Reloading);
+            let shared = Arc::clone(&reload);
+            if let Err(error) = tokio::task::spawn_blocking(move || shared.read()).await {
+                tracing::error!(%error, "the settings were not read");
+            }
+            told(News::Ready("serving"));
+        }
+    }
+
+    /// Watches the file; without that, SIGHUP is still heard.
+    fn watch(&self, asked: &Arc<Notify>) -> Option<Watch> {
+        let asked = Arc::clone(asked);
+        let ground = ConfigFile::new(&self.path)?;
+        let heard = move |change| match change {
+            Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
+        };
+        match Watch::start(ground, Times::default(), heard) {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                tracing::warn!(%error, "changed settings are read on SIGHUP alone");
+                None
+            }
+        }
+    }
+}
+
+fn told(news: News<'_>) {
+    if let Err(error) = tell(news) {
+        tracing::debug!(%error, "the service manager was not told");
+    }
+}
+
+/// The keys whose values differ.
+fn changed(before: &Given, after: &Given) -> Vec<String> {
+    let keys = before.origins.keys().chain(after.origins.keys());
+    let mut changed: Vec<String> = keys
+        .filter(|keys| before.value(keys) != after.value(keys))
+        .map(|keys| keys.join("."))
+        .collect();
+    changed.sort();
+    changed.dedup();
+    changed
+}
+
+/// Those of them that act only at the next start.
+fn waiting(started: &Given, now: &Given) -> Vec<String> {
+    let mut keys: Vec<&Vec<String>> = started.origins.keys().chain(now.origins.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    keys.into_iter()
+        .filter(|keys| started.value(keys) != now.value(keys))
+        .filter(|keys| {
+            let setting = settings().iter().find(|setting| setting.is_at(keys));
+            setting.is_some_and(|setting| setting.acts == Acts::NextStart)
+        })
+        .map(|keys| keys.join("."))
+        .collect()
+}
+
+/// The one file, in its folder.
+struct ConfigFile {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+impl ConfigFile {
+    fn new(path: &Path) -> Option<Self> {
+        let folder = watching::real(path.parent()?).ok()?;
+        let file = folder.join(path.file_name()?);
+        Some(Self { folder, file })
+    }
+}
+
+impl Ground for ConfigFile {
+    type Key = ();
+
+    fn what(&self) -> String {
+        "the settings".to_owned()
+    }
+
+    fn root(&self) -> &Path {
+        &self.folder
+    }
+
+    fn place(&self, path: &Path) -> Option<Place<()>> {
+        if path == self.folder {
+            return Some(Place::Root);
+        }
+        (path == self.file).then_some(Place::File(()))
+    }
+
+    fn path(&self, (): &()) -> PathBuf {
+        self.file.clone()
+    }
+
+    fn open(&self, eyes: &mut Eyes) -> Result<Option<String>, String> {
+        match eyes.watch(&self.folder)? {
+            Sight::None | Sight::Gone => Err("there is no such folder".to_owned()),
+            Sight::New | Sight::Same | Sight::Replaced => Ok(None),
+        }
+    }
+
+    fn folder(&self, _: &mut Eyes, _: &str) -> Result<Folder<()>, String> {
+        Ok(Folder::None)
+    }
+}
+
+/// Whether settings can be read at all before anything else is done: what [`Given::load`] says, with
+/// the same variables.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn first(path: &Path) -> Result<(Config, Given), crate::config::Error> {
+    let given = Given::load(path, std::env::vars_os())?;
+    Ok((Config::of(given.clone(), path)?, given))
+}

@@ -1,0 +1,108 @@
+//! A stream of which some events were forgotten is folded again from those that are left.
+//!
+//! So its rows are what a fold of the log without the forgotten content makes, whatever they were before:
+//! a replay that finds the content gone, or still there, comes to the same rows at the tombstone.
+
+use std::collections::BTreeSet;
+
+use crate::checkpoints;
+use crate::documents;
+use crate::engine::Past;
+use crate::entities;
+use crate::log::{
+    EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped, forgotten, index, names,
+};
+use crate::messages;
+use crate::packs;
+use crate::projects;
+use crate::sessions;
+use crate::steps;
+use crate::store::{Error, RowsMut};
+
+/// Folds the stream of a tombstone again, up to it.
+///
+/// # Errors
+/// [`Error`] when a row or an event cannot be read.
+pub(super) fn fold(
+    rows: &mut dyn RowsMut,
+    past: &dyn Past,
+    tombstone: &Stamped,
+    told: &EventsForgotten,
+) -> Result<(), Error> {
+    let scope = tombstone.scope();
+    let end = Position(tombstone.position().0.saturating_sub(1));
+    let places = Log::new(rows).stream(scope, Position(0), end, usize::MAX)?;
+    match scope {
+        ScopeOf::Session(session) => {
+            let there = checkpoints::ids_of(rows, session)?;
+            clear_session(rows, session)?;
+            for (position, record) in places {
+                let event = past.event(record, position)?;
+                if !tells_of_forgetting(&event) {
+                    let is_forgotten = forgotten::covers(rows, scope, position)?;
+                    let left = is_forgotten.then(|| event.without_content());
+                    super::apply(rows, left.as_ref().unwrap_or(&event), record, Some(&there))?;
+                }
+            }
+            checkpoints::settle(rows, session)?;
+            index::note_step(rows, session, told.last_step)
+        }
+        ScopeOf::Project(project) => {
+            clear_outside(rows, Some(project), &places)?;
+            projects::forget(rows, project)?;
+            documents::forget(rows, project, tombstone.position())?;
+            fold_outside(rows, past, scope, places)
+        }
+        ScopeOf::Global => {
+            clear_outside(rows, None, &places)?;
+            fold_outside(rows, past, scope, places)
+        }
+    }
+}
+
+fn tells_of_forgetting(event: &Stamped) -> bool {
+    forgotten::tells_of_forgetting(&event.header.kind)
+}
+
+/// Folds what is left of a stream outside sessions: headers alone mean nothing there.
+fn fold_outside(
+    rows: &mut dyn RowsMut,
+    past: &dyn Past,
+    scope: ScopeOf<'_>,
+    places: Vec<(Position, RecordKey)>,
+) -> Result<(), Error> {
+    let none = BTreeSet::new();
+    for (position, record) in places {
+        if !forgotten::covers(rows, scope, position)? {
+            let event = past.event(record, position)?;
+            if !tells_of_forgetting(&event) {
+                super::apply(rows, &event, record, Some(&none))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what each room has of a session, but for what others rest on.
+fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    names::forget(rows, session)?;
+    index::forget(rows, session);
+    steps::forget(rows, session)?;
+    messages::forget(rows, session)?;
+    entities::forget(rows, session)?;
+    packs::forget_own(rows, session)?;
+    checkpoints::forget(rows, session)?;
+    sessions::forget(rows, session)
+}
+
+/// Removes what each room has of a stream outside sessions.
+fn clear_outside(
+    rows: &mut dyn RowsMut,
+    project: Option<&str>,
+    places: &[(Position, RecordKey)],
+) -> Result<(), Error> {
+    let positions: BTreeSet<Position> = places.iter().map(|(position, _)| *position).collect();
+    names::forget_at(rows, &positions)?;
+    packs::forget_outside(rows, project, &positions)?;
+    steps::forget_registrations(rows, project.map_or(ScopeOf::Global, ScopeOf::Project))
+}

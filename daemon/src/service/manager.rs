@@ -1,0 +1,118 @@
+//! Who manages the process, and what it is told: readiness, reloading, stopping, and that it is alive.
+//!
+//! The messages are those of systemd's `sd_notify(3)`; without a manager that wants them they go
+//! nowhere.
+
+use std::io;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use lore::manager::Manager;
+use sd_notify::NotifyState;
+
+/// Set by a client for the daemon that it starts.
+pub const STARTED_BY: &str = "LORE_STARTED_BY";
+
+/// Who manages this process, as its environment told when it was first asked: taking a socket that was
+/// handed over clears what says so.
+#[must_use]
+pub fn find() -> Manager {
+    static FOUND: OnceLock<Manager> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        of(variable, std::process::id())
+    })
+}
+
+/// Variables are inherited: only those that name this process say that the manager meant it.
+fn of(variable: impl Fn(&str) -> Option<String>, pid: u32) -> Manager {
+    let is_launchd = |name: String| name.contains("lored");
+    let names_us = |name| variable(name).is_some_and(|value| value == pid.to_string());
+    if variable(STARTED_BY).as_deref() == Some("client") {
+        Manager::Client
+    } else if variable("NOTIFY_SOCKET").is_some()
+        || names_us("LISTEN_PID")
+        || names_us("SYSTEMD_EXEC_PID")
+    {
+        Manager::Systemd
+    } else if variable("XPC_SERVICE_NAME").is_some_and(is_launchd) {
+        Manager::Launchd
+    } else {
+        Manager::None
+    }
+}
+
+/// What the manager is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News<'t> {
+    /// Calls are answered; a sentence for people.
+    Ready(&'t str),
+    /// The settings are being read again; [`News::Ready`] follows.
+    Reloading,
+    /// It is ending.
+    Stopping,
+    /// It is alive.
+    Alive,
+    /// Recovery is at work: it needs this much longer.
+    Longer(Duration),
+}
+
+/// Tells the manager, if there is one.
+///
+/// # Errors
+/// The manager does not listen; nothing depends on it but the manager's own patience.
+pub fn tell(news: News<'_>) -> io::Result<()> {
+    match news {
+        News::Ready(sentence) => {
+            sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(sentence)])
+        }
+        News::Reloading => {
+            sd_notify::notify(&[NotifyState::Reloading, NotifyState::monotonic_usec_now()?])
+        }
+        News::Stopping => sd_notify::notify(&[NotifyState::Stopping]),
+        News::Alive => sd_notify::notify(&[NotifyState::Watchdog]),
+        News::Longer(time) => {
+            let micros = u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
+            sd_notify::notify(&[NotifyState::ExtendTimeoutUsec(micros)])
+        }
+    }
+}
+
+/// How often the manager wants to hear that the process is alive; `None` when it does not.
+#[must_use]
+pub fn watchdog() -> Option<Duration> {
+    sd_notify::watchdog_enabled().filter(|time| !time.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_tells_who_manages() {
+        let found = |set: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            of(variable, 7)
+        };
+        assert_eq!(found(&[]), Manager::None);
+        assert_eq!(found(&[("NOTIFY_SOCKET", "/run/n")]), Manager::Systemd);
+        assert_eq!(found(&[("SYSTEMD_EXEC_PID", "7")]), Manager::Systemd);
+        assert_eq!(found(&[("LISTEN_PID", "7")]), Manager::Systemd);
+        assert_eq!(
+            found(&[("SYSTEMD_EXEC_PID", "8")]),
+            Manager::None,
+            "it meant a parent"
+        );
+        assert_eq!(found(&[("XPC_SERVICE_NAME", "0")]), Manager::None);
+        assert_eq!(found(&[("XPC_SERVICE_NAME", "io.lored")]), Manager::Launchd);
+        assert_eq!(found(&[(STARTED_BY, "client")]), Manager::Client);
+        assert_eq!(
+            found(&[(STARTED_BY, "client"), ("NOTIFY_SOCKET", "/run/n")]),
+            Manager::Client
+        );
+        assert_eq!(found(&[(STARTED_BY, "somebody")]), Manager::None);
+    }
+}

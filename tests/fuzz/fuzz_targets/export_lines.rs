@@ -1,0 +1,21 @@
+//! An exported log of arbitrary text is refused with its line or read, never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lored::overview::check_whole;
+
+/// Lines that begin as a good export does, so that what is behind them is looked at.
+const BEGINNING: &str = concat!(
+    r#"{"format":"lore-export","version":1}"#,
+    "\n",
+    r#"{"at":"2026-01-31T12:00:00Z","kind":"Project","payload":{"project":"web","name":"web","path":"/web"}}"#,
+    "\n",
+);
+
+fuzz_target!(|text: &str| {
+    for text in [text.to_owned(), format!("{BEGINNING}{text}")] {
+        if let Err(refusal) = check_whole(&text) {
+            assert!(refusal.message.starts_with("line ") || refusal.message.starts_with("the text has"));
+        }
+    }
+});

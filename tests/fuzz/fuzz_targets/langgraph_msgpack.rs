@@ -1,0 +1,11 @@
+//! MessagePack of arbitrary bytes is refused or becomes JSON, never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lored::convert::langgraph::msgpack::to_json;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(value) = to_json(bytes) {
+        assert!(!value.to_string().is_empty());
+    }
+});

@@ -1,0 +1,50 @@
+//! Redaction: twice is once, JSON stays JSON of its shape, and taken apart or not it comes to the same.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use lored::redaction::{Found, Redactor};
+use serde_json::Value;
+
+static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut found = Found::default();
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let once = REDACTOR.text(text, &mut found).into_owned();
+        assert_eq!(found.is_empty(), once == text);
+        assert_eq!(REDACTOR.text(&once, &mut Found::default()), once);
+        if let Some((same, places)) = REDACTOR.text_with_places(text, &mut Found::default()) {
+            assert_eq!(same, once);
+            assert_eq!(places.now(text.len()), once.len());
+        }
+    }
+    let out = REDACTOR.json(bytes, &mut found).into_owned();
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(mut value) => {
+            let read: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
+            // Keys that are there twice are one when they are taken apart, and two as text.
+            if value.to_string().len() == compact(bytes) {
+                REDACTOR.value(&mut value, &mut Found::default());
+                assert_eq!(read, value);
+            }
+            assert_eq!(REDACTOR.json(&out, &mut Found::default()), out);
+        }
+        // Several texts may follow each other; what is none of that stays.
+        Err(_) => assert_eq!(REDACTOR.json(&out, &mut Found::default()), out),
+    }
+});
+
+/// The length of a JSON text whose strings have no escapes, without blanks; 0 when it cannot be told.
+fn compact(bytes: &[u8]) -> usize {
+    if bytes.contains(&b'\\') {
+        return 0;
+    }
+    let mut in_string = false;
+    let counted = bytes.iter().filter(|byte| {
+        in_string ^= **byte == b'"';
+        in_string || !byte.is_ascii_whitespace()
+    });
+    counted.count()
+}

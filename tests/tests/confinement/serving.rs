@@ -1,0 +1,98 @@
+//! The real daemon: what the system says of it, and what it cannot do to others.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use lored::confinement::{Landlock, Needs, confine};
+use serde_json::json;
+use tests::{Daemon, home};
+
+use super::{abi, told};
+
+fn proc_of(daemon: &Daemon, file: &str) -> PathBuf {
+    Path::new("/proc").join(daemon.pid().to_string()).join(file)
+}
+
+/// Whether this kernel has Landlock, found out on a thread that is not needed afterwards.
+fn has_landlock() -> bool {
+    let tried = std::thread::spawn(|| abi(&confine(&Needs::default()).landlock));
+    tried.join().unwrap() > 0
+}
+
+/// Each of its threads is without new privileges, it leaves no core, nobody but root reads its memory,
+/// and `status` says so.
+#[test]
+fn a_serving_daemon_is_confined() {
+    let home = home!();
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    let confinement = &status["confinement"];
+    assert_eq!(
+        (&confinement["no_new_privs"], &confinement["core_dumps"]),
+        (&json!(true), &json!(false)),
+        "{status:#}"
+    );
+    let landlock = confinement["landlock"].as_str().unwrap();
+    let is_on = landlock.starts_with("full: ABI ") || landlock.starts_with("partial: ABI ");
+    assert_eq!(is_on, has_landlock(), "{landlock}");
+    let said = daemon.stderr();
+    assert!(
+        said.contains("confined") && said.contains(landlock),
+        "{said}"
+    );
+
+    let mut threads = 0;
+    for thread in fs::read_dir(proc_of(&daemon, "task")).unwrap() {
+        let status = thread.unwrap().path().join("status");
+        assert_eq!(told(&status, "NoNewPrivs:").as_deref(), Some("1"));
+        threads += 1;
+    }
+    assert!(threads > 2, "{threads}");
+    let limit = told(&proc_of(&daemon, "limits"), "Max core file size").unwrap();
+    let limit: Vec<_> = limit.split_whitespace().collect();
+    assert_eq!(limit, ["0", "0", "bytes"]);
+    let children = proc_of(&daemon, &format!("task/{}/children", daemon.pid()));
+    assert_eq!(fs::read_to_string(children).unwrap(), "", "no starter");
+    daemon.verify();
+    daemon.stop();
+}
+
+/// A link out of the data folder is not written through, whoever made it; with the setting off it is,
+/// and `status` says so.
+#[test]
+fn nothing_is_written_behind_a_link() {
+    let home = home!();
+    home.start().stop();
+    let (blobs, outside) = (home.data().join("blobs"), home.path().join("outside"));
+    fs::rename(&blobs, &outside).unwrap();
+    symlink(&outside, &blobs).unwrap();
+    let large = json!({"tool": "t", "result": "x".repeat(100_000)});
+
+    home.configure("[service]\nconfine = false\n");
+    let daemon = home.start();
+    daemon.call("record_step", large.clone());
+    let status = daemon.call("status", json!({}));
+    let confinement = &status["confinement"];
+    let landlock = confinement["landlock"].as_str().unwrap();
+    let off = Landlock::None {
+        reason: "the setting `service.confine` is false".to_owned(),
+    };
+    assert_eq!(landlock, off.to_string());
+    assert_eq!(confinement["no_new_privs"], true, "{confinement}");
+    daemon.stop();
+
+    if !has_landlock() {
+        return eprintln!("Landlock is not there to be tried");
+    }
+    let before = fs::read_dir(&outside).unwrap().count();
+    home.configure("");
+    match home.try_start() {
+        Err(ended) => assert!(ended.stderr.contains("Permission denied"), "{ended}"),
+        Ok(daemon) => {
+            let other = json!({"tool": "t", "result": "y".repeat(100_000)});
+            daemon.refusal("record_step", other);
+        }
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), before);
+}

@@ -1,0 +1,199 @@
+//! Outside sessions: whole projects with the files on disk, sources that were removed, texts that were
+//! replaced; and what the rules of retention forget.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::{Daemon, Random, home, seed, until};
+
+use super::{found, words};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn needles(texts: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
+    let part = |text: &str| text.as_bytes()[text.len() / 2 - 10..][..20].to_vec();
+    let named = texts
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), part(text)));
+    named.collect()
+}
+
+fn summary(entry: &str) -> String {
+    format!("# Session Summary\n\n## 2025-03-01: turn 1\n\n### Added\n\n- {entry}\n")
+}
+
+/// A project goes with its sessions, its context files and their history, also the files on disk; another
+/// stays as it is. When an agent works in the folder again, the project begins anew.
+#[test]
+fn a_project_goes_whole() {
+    let mut random = Random::new(seed());
+    let home = home!();
+    let daemon = home.start();
+    let (first, second) = (words(400, &mut random), words(400, &mut random));
+    let step = words(400, &mut random);
+    let mut projects = Vec::new();
+    for name in ["one", "two"] {
+        let path = home.path().join("work").join(name);
+        fs::create_dir_all(&path).unwrap();
+        let project = daemon.call("init_project", json!({"path": path}))["project"].clone();
+        projects.push((project.as_str().unwrap().to_owned(), path));
+    }
+    let (project, path) = projects[0].clone();
+    let write = |project: &str, content: &str| {
+        let args = json!({
+            "project_id": project, "file_type": "session_summary", "content": summary(content),
+        });
+        let reply = daemon.call("update_context", args);
+        assert_eq!(reply["success"], true, "{reply:#}");
+    };
+    write(&project, &first);
+    write(&project, &second);
+    write(&projects[1].0, "stays");
+    daemon.call(
+        "create_session",
+        json!({"session": "s", "project": project}),
+    );
+    daemon.call(
+        "record_step",
+        json!({"session": "s", "tool": "t", "result": step}),
+    );
+    let folder = home.data().join("projects").join(&project);
+    until("the file", LIMIT, || {
+        folder.join("session_summary.md").exists().then_some(())
+    });
+    let texts = needles(&[("first", &first), ("second", &second), ("step", &step)]);
+    assert_eq!(found(&home.data(), &texts).len(), 3);
+
+    let told = daemon.call("forget", json!({"project": project}));
+    assert_eq!(
+        [
+            &told["projects"],
+            &told["sessions"],
+            &told["context_versions"]
+        ],
+        [&json!(1), &json!(1), &json!(2)],
+        "{told}"
+    );
+    assert!(!folder.exists());
+    assert_eq!(found(&home.data(), &texts), [""; 0]);
+    let list = daemon.call("list_projects", json!({}));
+    assert_eq!(list["projects"].as_array().unwrap().len(), 1, "{list}");
+    let log = daemon.call("verify_log", json!({}));
+    assert_eq!(log["ok"], true, "{log:#}");
+    assert_eq!(log["events_forgotten"][0]["project"], project.as_str());
+    let again = daemon.call("init_project", json!({"path": path}));
+    assert_eq!(
+        (&again["project"], &again["created"]),
+        (&json!(project), &json!(true))
+    );
+    write(&project, "anew");
+    daemon.verify();
+    daemon.stop();
+    let daemon = home.start();
+    assert_eq!(found(&home.data(), &texts), [""; 0]);
+    daemon.verify();
+}
+
+fn put(folder: &Path, file: &str, says: &str) {
+    fs::write(folder.join(file), says).unwrap();
+}
+
+fn until_found(daemon: &Daemon, query: &str, count: usize) {
+    until(query, LIMIT, || {
+        let args = json!({"query": query, "search_type": "text"});
+        let reply = daemon.call("search", args);
+        (reply["results"].as_array().unwrap().len() == count).then_some(())
+    });
+}
+
+/// Of a file that was replaced and one that was taken away, the texts go by their path; a source that was
+/// removed goes whole, and before that it is refused.
+#[test]
+fn texts_of_documents_go() {
+    let mut random = Random::new(seed());
+    let home = home!();
+    let daemon = home.start();
+    let docs = home.path().join("docs");
+    fs::create_dir_all(&docs).unwrap();
+    let docs = fs::canonicalize(docs).unwrap();
+    let secret: Vec<String> = (0..3).map(|_| words(30, &mut random)).collect();
+    let text =
+        |word: &str, secret: &str| format!("# Birds\n\nThe {word} lives here, {secret} too.\n");
+    put(&docs, "a.md", &text("pelican", &secret[0]));
+    put(&docs, "b.md", &text("heron", &secret[1]));
+    let source = daemon.call("add_source", json!({"path": docs}))["source"].clone();
+    until_found(&daemon, "pelican", 1);
+    until_found(&daemon, "heron", 1);
+    put(&docs, "a.md", &text("ostrich", &secret[2]));
+    until_found(&daemon, "ostrich", 1);
+    let texts = needles(&[("old", &secret[0]), ("b", &secret[1]), ("new", &secret[2])]);
+
+    let origin = json!({"origin": format!("file:{}", docs.display())});
+    let told = daemon.call("forget", origin.clone());
+    assert_eq!(
+        (&told["documents"], &told["events"]),
+        (&json!(1), &json!(1)),
+        "{told}"
+    );
+    assert_eq!(told["kept"].as_array().unwrap().len(), 2, "{told}");
+    let seen = found(&home.data(), &texts);
+    assert!(
+        !seen.contains(&"old") && seen.contains(&"b") && seen.contains(&"new"),
+        "{seen:?}"
+    );
+    until_found(&daemon, "ostrich", 1);
+
+    let of_source = json!({"origin": format!("source:{}", source.as_str().unwrap())});
+    let refused = daemon.refusal("forget", of_source.clone());
+    assert_eq!(refused.code.as_str(), "CONFLICT", "{}", refused.message);
+    daemon.call("remove_source", json!({"source": source}));
+    let told = daemon.call("forget", of_source);
+    assert_eq!(
+        (&told["sources"], &told["documents"]),
+        (&json!(1), &json!(2)),
+        "{told}"
+    );
+    assert_eq!(found(&home.data(), &texts), [""; 0]);
+    until_found(&daemon, "heron", 0);
+    daemon.verify();
+    // The same folder may be a source again.
+    daemon.call("add_source", json!({"path": docs}));
+    until_found(&daemon, "ostrich", 1);
+    daemon.verify();
+}
+
+/// An agent's versions of a context file go, but for what the project says now.
+#[test]
+fn present_versions_stay() {
+    let home = home!();
+    let daemon = home.start();
+    let path = home.path().join("work");
+    fs::create_dir_all(&path).unwrap();
+    let project = daemon.call("init_project", json!({"path": path}))["project"].clone();
+    for (agent, entry) in [("ada", "one"), ("bob", "two"), ("bob", "three")] {
+        let args = json!({
+            "project_id": project, "file_type": "session_summary", "content": summary(entry),
+            "agent": agent,
+        });
+        daemon.call("update_context", args);
+    }
+    let told = daemon.call("forget", json!({"of_agent": "bob"}));
+    assert_eq!(told["context_versions"], 1, "{told}");
+    assert!(
+        told["kept"][0].as_str().unwrap().contains("version 3"),
+        "{told}"
+    );
+    let args = json!({"project_id": project, "file_type": "session_summary"});
+    let history: Value = daemon.call("context_history", args);
+    let versions: Vec<u64> = history["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|version| version["version"].as_u64().unwrap())
+        .collect();
+    assert_eq!(versions, [3, 1]);
+    daemon.verify();
+}

@@ -1,0 +1,349 @@
+//! Parts of sessions that go on: what an agent, a tool or a time left goes, the rest is as it was.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tests::{Daemon, Random, disk, home, seed, until};
+
+use super::{Secret, events_of, found, is_erased, save, words};
+
+/// The events of a session that say something, but for those that say what was forgotten.
+fn said(daemon: &Daemon, session: &str) -> Vec<Value> {
+    let events = events_of(daemon, session).into_iter();
+    let is_said = |event: &Value| {
+        let kind = event["kind"].as_str().unwrap();
+        !event["payload"].is_null() && !["EventsForgotten", "EventsErased"].contains(&kind)
+    };
+    events.filter(is_said).collect()
+}
+
+/// Waits until entities are recognised in all that is recorded.
+fn settle(daemon: &Daemon) {
+    until("entities to be recognised", Duration::from_secs(60), || {
+        let status = daemon.call("status", json!({}));
+        let followers = status["followers"].as_array().unwrap();
+        let is_done = |follower: &Value| follower["name"] != "entities" || follower["lag"] == 0;
+        followers.iter().all(is_done).then_some(())
+    });
+}
+
+fn hits(daemon: &Daemon, query: &str) -> usize {
+    let args = json!({"query": query, "search_type": "text", "max_results": 20});
+    daemon.call("search", args)["results"]
+        .as_array()
+        .unwrap()
+        .len()
+}
+
+/// Records by an agent into a session what nobody may find later: in results, large ones too, messages,
+/// tool executions, keys and a context.
+fn record_as(daemon: &Daemon, secret: &mut Secret, session: &str, agent: &str) {
+    let large = secret.text("large result", 100_000);
+    for (place, result) in [("result", secret.text("result", 60)), ("large", large)] {
+        let step = json!({
+            "session": session, "agent": agent, "tool": secret.text(&format!("tool of {place}"), 40),
+            "parameters": {"of": secret.text(&format!("parameter of {place}"), 40)},
+            "result": format!("zanzibar {result}"), "key": secret.text(&format!("key of {place}"), 40),
+        });
+        daemon.call("record_step", step);
+    }
+    let content = format!("zanzibar {}", secret.text("message", 60));
+    let message = json!({"session": session, "agent": agent, "sender": "user", "content": content});
+    daemon.call("record_message", message);
+    let notes = secret.text("value of a context", 5_000);
+    let context = json!({"notes": notes});
+    let args = json!({"sessionId": session, "agent": agent, "context": context});
+    daemon.call("workflow_checkpoint_save", args);
+}
+
+/// What one agent recorded in a session goes: the dry run counts it, no search finds it when the reply has
+/// come, no file holds a byte of it, the log says where it was. What the other recorded is as before, and
+/// found.
+#[test]
+fn what_an_agent_recorded_leaves_the_disk() {
+    let mut random = Random::new(seed());
+    let home = home!();
+    let mut secret = Secret::new(&mut random);
+    let daemon = home.start();
+    daemon.call(
+        "create_session",
+        json!({"session": "both", "title": "Both"}),
+    );
+    let message =
+        json!({"session": "both", "sender": "user", "content": "A pelican and a switch-01"});
+    daemon.call("record_message", message);
+    record_as(&daemon, &mut secret, "both", "mallory");
+    let step = json!({"session": "both", "tool": "t", "result": {"bird": "pelican 10.0.0.7"}});
+    daemon.call("record_step", step);
+    let kept = save(
+        &daemon,
+        "both",
+        json!({"own": words(3_000, &mut random)}),
+        json!({}),
+    );
+    settle(&daemon);
+    assert!(hits(&daemon, "zanzibar") >= 3 && hits(&daemon, "pelican") >= 2);
+    let is_ours = |event: &Value| {
+        let kind = event["kind"].as_str().unwrap();
+        event["agent"] != "mallory" && kind != "EntitiesFound"
+    };
+    let mut before = said(&daemon, "both");
+    before.retain(is_ours);
+
+    let wish = json!({"of_agent": "mallory"});
+    let mut dry = wish.clone();
+    dry["dry_run"] = true.into();
+    let foreseen = daemon.call("forget", dry);
+    let mut real = wish.clone();
+    real["key"] = "f".into();
+    let told = daemon.call("forget", real.clone());
+    assert_eq!(hits(&daemon, "zanzibar"), 0);
+    assert!(hits(&daemon, "pelican") >= 2);
+    let seen = found(&home.data(), &secret.texts);
+    let is_packed = |name: &&&str| !name.contains("value");
+    assert_eq!(seen.iter().filter(is_packed).count(), 0, "{seen:?}");
+    for count in ["events", "bytes", "sessions_in_part"] {
+        assert_eq!(told[count], foreseen[count], "{count}");
+    }
+    assert_eq!(
+        (&told["sessions"], &told["sessions_in_part"]),
+        (&json!(0), &json!(1))
+    );
+    assert!(told["bytes"].as_u64().unwrap() > 100_000, "{told}");
+    settle(&daemon);
+    let mut after = said(&daemon, "both");
+    after.retain(is_ours);
+    assert_eq!(after, before);
+    let load = daemon.call("workflow_checkpoint_load", json!({"checkpointId": kept}));
+    assert_eq!(load["context"]["own"].as_str().unwrap().len(), 3_000);
+    let found_again = said(&daemon, "both");
+    let found_again = found_again
+        .iter()
+        .any(|event| event["kind"] == "EntitiesFound");
+    assert!(found_again, "what is left is searched for entities anew");
+
+    assert_eq!(daemon.call("forget", real)["position"], told["position"]);
+    let nothing = daemon.call("forget", wish);
+    assert_eq!(nothing["events"], 0, "{nothing}");
+    let log = daemon.call("verify_log", json!({}));
+    assert_eq!(log["ok"], true, "{log:#}");
+    let at = &log["events_forgotten"][0];
+    assert_eq!(
+        (&at["session"], &at["is_erased"]),
+        (&json!("both"), &json!(true))
+    );
+    assert!(is_erased(&daemon));
+    daemon.verify();
+    daemon.stop();
+    let daemon = home.start();
+    assert_eq!(hits(&daemon, "zanzibar"), 0);
+    assert!(hits(&daemon, "pelican") >= 2);
+    daemon.verify();
+}
+
+/// A tool's results, and what was recorded in a span of the log, each go from every session; a session all
+/// of which is in the span goes whole.
+#[test]
+fn what_a_tool_or_a_time_left_goes() {
+    let home = home!();
+    let daemon = home.start();
+    for session in ["a", "b"] {
+        for tool in ["camera", "till"] {
+            let step =
+                json!({"session": session, "tool": tool, "result": format!("{tool} {session}")});
+            let refused = daemon.try_call("record_step", step.clone());
+            if refused.is_err() {
+                daemon.call("create_session", json!({"session": session}));
+                daemon.call("record_step", step);
+            }
+        }
+    }
+    let told = daemon.call("forget", json!({"origin": "tool:camera"}));
+    assert_eq!(told["sessions_in_part"], 2, "{told}");
+    for session in ["a", "b"] {
+        let steps = daemon.call("list_steps", json!({"session": session}));
+        let steps = steps["steps"].as_array().unwrap();
+        assert_eq!((steps.len(), &steps[0]["tool"]), (1, &json!("till")));
+        let refused = daemon.refusal("get_step", json!({"session": session, "step": 1}));
+        assert_eq!(refused.code.as_str(), "STEP_NOT_FOUND");
+        let step = json!({"session": session, "tool": "till", "result": 1});
+        assert_eq!(
+            daemon.call("record_step", step)["step"],
+            3,
+            "no number twice"
+        );
+    }
+    let begun = events_of(&daemon, "b")[0]["position"].clone();
+    let told = daemon.call("forget", json!({"from": begun, "session": "b"}));
+    assert_eq!(told["sessions"], 1, "{told}");
+    let refused = daemon.refusal("list_steps", json!({"session": "b"}));
+    assert!(
+        refused.message.contains("was forgotten on"),
+        "{}",
+        refused.message
+    );
+    daemon.verify();
+}
+
+/// A session whose past a fork shares is kept and named, or refused where it alone was asked for.
+#[test]
+fn what_a_fork_shares_is_kept() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "old"}));
+    for agent in ["ada", "bob"] {
+        let step = json!({"session": "old", "agent": agent, "tool": "t", "result": 1});
+        daemon.call("record_step", step);
+    }
+    daemon.call(
+        "fork_session",
+        json!({"session": "old", "new_session": "fork"}),
+    );
+    let told = daemon.call("forget", json!({"of_agent": "bob"}));
+    assert_eq!(told["events"], 0, "{told}");
+    assert!(
+        told["kept"][0].as_str().unwrap().contains("`fork`"),
+        "{told}"
+    );
+    let refused = daemon.refusal("forget", json!({"of_agent": "bob", "session": "old"}));
+    assert_eq!(refused.code.as_str(), "CONFLICT");
+}
+
+/// What says nothing, or nothing that there is, is refused with what would be right.
+#[test]
+fn what_is_wrong_is_refused() {
+    let home = home!();
+    let daemon = home.start();
+    for (args, code, told) in [
+        (json!({}), "INVALID_INPUT", "nothing says"),
+        (json!({"origin": "notes.md"}), "INVALID_INPUT", "no origin"),
+        (json!({"origin": "source:x"}), "NOT_FOUND", "never was"),
+        (
+            json!({"from": "2026-01-31T99:00"}),
+            "INVALID_INPUT",
+            "`from` is no time",
+        ),
+        (json!({"session": "nobody"}), "SESSION_NOT_FOUND", "nobody"),
+    ] {
+        let refused = daemon.refusal("forget", args.clone());
+        assert_eq!(refused.code.as_str(), code, "{args}");
+        assert!(
+            refused.message.contains(told),
+            "{args}: {}",
+            refused.message
+        );
+    }
+}
+
+/// Space returns: of some tens of megabytes that one agent recorded, nearly all is free when the reply has
+/// come.
+#[test]
+fn space_returns() {
+    let mut random = Random::new(seed());
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "large"}));
+    daemon.call(
+        "record_step",
+        json!({"session": "large", "tool": "t", "result": "stays"}),
+    );
+    let before = disk::taken_bytes(&home.data());
+    let mut connection = daemon.connect("bulk");
+    let mut recorded = 0;
+    for length in [3_000_usize, 20_000, 60_000, 90_000]
+        .into_iter()
+        .cycle()
+        .take(600)
+    {
+        let result = words(length, &mut random);
+        recorded += length as u64;
+        let step = json!({"session": "large", "tool": "t", "result": result});
+        tests::call(&mut connection, "record_step", step).unwrap();
+    }
+    let full = disk::taken_bytes(&home.data());
+    assert!(
+        full - before > recorded / 2,
+        "{before} before, {full} after {recorded}"
+    );
+    let told = daemon.call("forget", json!({"of_agent": "bulk"}));
+    assert!(told["bytes"].as_u64().unwrap() >= recorded, "{told}");
+    let after = disk::taken_bytes(&home.data());
+    println!("{before} bytes before, {full} with {recorded} recorded, {after} once forgotten");
+    assert!(
+        after < before + recorded / 10,
+        "{before} before, {full} full, {after} after"
+    );
+    daemon.verify();
+}
+
+/// The daemon is killed again and again while what an agent recorded is forgotten: after each start all of
+/// it is there or nothing is, nothing if that was acknowledged; what is gone leaves the disk by itself, and
+/// the other agent's steps are there. `LORE_CRASH_CYCLES` for more.
+#[test]
+fn a_kill_leaves_a_part_there_or_gone() {
+    let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
+        .map_or(4, |cycles| cycles.parse().expect("a number of cycles"));
+    let mut random = Random::new(seed());
+    let home = home!();
+    home.configure("[engine]\nmemtable_bytes_max = 1048576\n");
+    for number in 0..cycles {
+        let daemon = home.start();
+        let session = format!("both-{number}");
+        let agent = format!("mallory-{number}");
+        daemon.call("create_session", json!({"session": session}));
+        let mut secret = Secret::new(&mut random);
+        record_as(&daemon, &mut secret, &session, &agent);
+        let theirs = random.range(0, 120);
+        let mut connection = daemon.connect(&agent);
+        for at in 0..theirs {
+            let result = words(random.range(100, 20_000) as usize, &mut random);
+            let step = json!({"session": session, "tool": "t", "result": result});
+            tests::call(&mut connection, "record_step", step).unwrap();
+            if at % 4 == 0 {
+                let own = json!({"session": session, "tool": "own", "result": at});
+                daemon.call("record_step", own);
+            }
+        }
+        let longest = if random.one_in(2) { 15_000 } else { 400_000 };
+        let pause = Duration::from_micros(random.range(0, longest));
+        let acknowledged = std::thread::scope(|scope| {
+            let forgetting = scope.spawn(|| {
+                let args = json!({"of_agent": agent, "session": session});
+                daemon.try_call("forget", args).is_ok()
+            });
+            let moment = Instant::now() + pause;
+            while Instant::now() < moment {
+                std::hint::spin_loop();
+            }
+            daemon.signal(rustix::process::Signal::KILL);
+            forgetting.join().unwrap()
+        });
+        daemon.wait();
+        let daemon = home.start();
+        let steps = daemon.call("list_steps", json!({"session": session, "limit": 1000}));
+        let steps = steps["steps"].as_array().unwrap();
+        let own = steps.iter().filter(|step| step["tool"] == "own").count() as u64;
+        assert_eq!(own, theirs.div_ceil(4));
+        let is_gone = match steps.len() as u64 - own {
+            0 => true,
+            left => {
+                assert_eq!(left, theirs + 2, "a part of it is there");
+                false
+            }
+        };
+        assert!(is_gone || !acknowledged, "acknowledged and there");
+        daemon.verify();
+        if is_gone {
+            until(
+                "what is gone to leave the disk",
+                Duration::from_secs(60),
+                || is_erased(&daemon).then_some(()),
+            );
+            let seen = found(&home.data(), &secret.texts);
+            let is_plain = |name: &&&str| !name.contains("value");
+            assert_eq!(seen.iter().filter(is_plain).count(), 0, "{seen:?}");
+            daemon.verify();
+        }
+        daemon.stop();
+    }
+}

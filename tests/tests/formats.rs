@@ -1,0 +1,166 @@
+//! Stores, backups and exports of older formats: kept as they were written, read by every later program.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+use tests::{Home, disk, home};
+
+/// The store as format 1 wrote it: a session with a message, steps (one in a blob), checkpoints and a relation.
+const STORE_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/store-1.tar.gz");
+/// A backup of that store, and what was exported of it, by the first version of either format.
+const BACKUP_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/backup-1.tar.gz");
+const EXPORT_1: &str = include_str!("../golden/export-1.jsonl");
+const PLATE_1: &str = "lore-store 1 7712b38af2bd8291f39f1345eb516949\n";
+const PLATE_2: &str = "lore-store 2 7712b38af2bd8291f39f1345eb516949 ";
+
+fn old_home() -> Home {
+    let home = home!();
+    home.make_data();
+    unpack(STORE_1, &home.data());
+    assert_eq!(plate(&home), PLATE_1);
+    home
+}
+
+fn unpack(archive: &str, into: &Path) {
+    let unpacked = Command::new("tar")
+        .args(["-xzf", archive, "-C"])
+        .arg(into)
+        .status()
+        .unwrap();
+    assert!(unpacked.success());
+}
+
+fn plate(home: &Home) -> String {
+    std::fs::read_to_string(home.data().join("store/lore-store")).unwrap()
+}
+
+/// What is in the golden store.
+fn holds_all(home: &Home) {
+    let daemon = home.start();
+    assert_eq!(daemon.verify(), 8);
+    let step = daemon.call("get_step", json!({"session": "s-1", "step": 2}));
+    assert_eq!(step["result"].as_str().unwrap().len(), 15 * 6000);
+    let loaded = daemon.call("workflow_checkpoint_load", json!({"sessionId": "s-1"}));
+    assert_eq!(loaded["context"]["n"].to_string(), "1.50");
+    let listed = daemon.call("list_entities", json!({"session": "s-1", "kind": "device"}));
+    assert_eq!(listed["entities"].as_array().unwrap().len(), 2);
+    daemon.stop();
+}
+
+/// A store of format 1 is opened with all that is in it, and has this program's format then; an older
+/// program's word for it is a newer one.
+#[test]
+fn a_store_of_format_1_is_brought_along() {
+    let home = old_home();
+    holds_all(&home);
+    assert!(plate(&home).starts_with(PLATE_2), "{}", plate(&home));
+    holds_all(&home);
+    let output = home.run(&["verify"]);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// Whichever file call fails while the store is opened and brought along, it is there with all that is in it
+/// at the next start: with the one plate or the other, and nothing between.
+#[test]
+fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
+    let library = disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let mut counting = old_home();
+    let count = counting.path().join("count");
+    set(&mut counting, &library);
+    counting.set("LORE_FAULT_COUNT", count.to_str().unwrap());
+    assert_eq!(counting.run(&["repair"]).status.code(), Some(0));
+    let calls: u64 = std::fs::read_to_string(count)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let mut upgraded = 0;
+    // The plate is written last: the calls before are the opening's, which other tests fail.
+    for at in calls.saturating_sub(12)..=calls {
+        let mut home = old_home();
+        set(&mut home, &library);
+        home.set("LORE_FAULT_AT", &at.to_string());
+        home.set("LORE_FAULT_ERRNO", "5");
+        let _ = home.run(&["repair"]);
+        for name in [
+            "LD_PRELOAD",
+            "LORE_FAULT_UNDER",
+            "LORE_FAULT_AT",
+            "LORE_FAULT_ERRNO",
+        ] {
+            home.unset(name);
+        }
+        let found = plate(&home);
+        assert!(found == PLATE_1 || found.starts_with(PLATE_2), "{found}");
+        upgraded += u32::from(found != PLATE_1);
+        assert_eq!(
+            home.run(&["verify"]).status.code(),
+            Some(0),
+            "call {at} of {calls}"
+        );
+        assert!(plate(&home).starts_with(PLATE_2));
+    }
+    assert!(upgraded < 13, "no fault stood in the way of an upgrade");
+}
+
+fn set(home: &mut Home, library: &Path) {
+    home.set("LD_PRELOAD", library.to_str().unwrap());
+    let data = home.data();
+    home.set("LORE_FAULT_UNDER", data.join("store").to_str().unwrap());
+}
+
+/// A newer store is refused by the version that it needs, by every command, and nothing is touched.
+#[test]
+fn a_newer_store_is_refused_by_name() {
+    let home = old_home();
+    let newer = PLATE_1.replacen(" 1 ", " 3 ", 1);
+    std::fs::write(home.data().join("store/lore-store"), &newer).unwrap();
+    let before: Vec<_> = disk::files(&home.data());
+    for command in [
+        &["serve"][..],
+        &["verify"],
+        &["backup", "/nowhere/at/all"],
+        &["rebuild"],
+    ] {
+        let output = home.run(command);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{command:?}");
+        let words = ["store format 3", "up to 2", "Nothing was changed"];
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+    assert_eq!(plate(&home), newer);
+    let mut after = disk::files(&home.data());
+    after.retain(|path| !path.ends_with("lored.lock"));
+    assert_eq!(after, before);
+}
+
+/// A backup of the first version of its format is proved and restored.
+#[test]
+fn a_backup_of_version_1_is_restored() {
+    let home = home!();
+    let kept = home.path().join("kept");
+    std::fs::create_dir(&kept).unwrap();
+    unpack(BACKUP_1, &kept);
+    for command in [&["verify", "--backup"][..], &["restore"]] {
+        let output = home.command().args(command).arg(&kept).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command:?}: {output:?}");
+    }
+    holds_all(&home);
+}
+
+/// What was exported by the first version of its format is imported, and exported as the same lines.
+#[test]
+fn an_export_of_version_1_is_imported() {
+    let home = home!();
+    let daemon = home.start();
+    let reply = daemon.call("import_log", json!({"content": EXPORT_1}));
+    assert_eq!(
+        (&reply["sessions"], &reply["events"]),
+        (&json!(1), &json!(8))
+    );
+    let exported = daemon.call("export_log", json!({"bytes_max": 1 << 20}));
+    assert!(exported["content"] == EXPORT_1, "{}", exported["content"]);
+    daemon.verify();
+}

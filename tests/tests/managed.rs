@@ -1,0 +1,283 @@
+//! A daemon under a service manager: sockets that are handed over, what the manager is told, settings read
+//! again.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use lore::protocol::Code;
+use rustix::process::Signal;
+use serde_json::json;
+use tests::{Daemon, Home, home, until};
+
+/// For what a daemon does by itself.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Where a manager would listen: in a private folder.
+fn socket_of(home: &Home) -> PathBuf {
+    let folder = home.socket().parent().unwrap().to_path_buf();
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&folder)
+        .unwrap();
+    home.socket()
+}
+
+/// Starts the daemon as a manager does: the socket is descriptor 3, and two variables say so. A shell in
+/// between knows its own process id, which the daemon keeps.
+fn hand_over(home: &Home, listener: UnixListener) -> Daemon {
+    let mut command = Command::new("/bin/sh");
+    let by_home = home.command();
+    command
+        .arg("-c")
+        .arg("exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve")
+        .arg(home.program())
+        .env_clear()
+        .envs(
+            by_home
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::from(OwnedFd::from(listener)));
+    home.spawn_command(command)
+}
+
+/// The first client's Hello waits in the manager's socket until the daemon answers it; the socket stays
+/// when the daemon ends, and the next one goes on with it.
+#[test]
+fn a_socket_is_handed_over() {
+    let home = home!();
+    let path = socket_of(&home);
+    let listener = UnixListener::bind(&path).unwrap();
+    let kept = listener.try_clone().unwrap();
+    let daemon = hand_over(&home, listener);
+    let first = daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["socket"], path.to_str().unwrap());
+    let lock = std::fs::read_to_string(home.data().join("lored.lock")).unwrap();
+    assert_eq!(lock, format!("{}\nmanager systemd\n", daemon.pid()));
+    daemon.stop();
+    assert!(path.exists(), "the socket is the manager's");
+    let waiting = std::thread::spawn({
+        let path = path.clone();
+        move || lore::connection::Connection::connect(&path, &Default::default()).map(drop)
+    });
+    let daemon = hand_over(&home, kept);
+    waiting
+        .join()
+        .unwrap()
+        .expect("who came in between is answered");
+    let session = first["session"].as_str().unwrap();
+    daemon.call("get_session", json!({"session": session}));
+    daemon.stop();
+}
+
+/// The socket is the daemon's alone: what starts the servers of resolvers has it not, nor have they.
+#[test]
+fn servers_of_resolvers_do_not_have_the_socket() {
+    let home = home!();
+    let left = home.path().join("left");
+    std::fs::create_dir(&left).unwrap();
+    home.configure(&format!(
+        "[resolvers.rig]\ncommand = [{:?}, \"good\", {left:?}]\ntimeout_ms = 30000\nauto = false\n\
+         [resolvers.rig.kinds.device]\ntool = \"find\"\n",
+        env!("CARGO_BIN_EXE_mcp-server-for-tests"),
+    ));
+    let listener = UnixListener::bind(socket_of(&home)).unwrap();
+    let own = listener.as_raw_fd();
+    let socket = std::fs::read_link(format!("/proc/self/fd/{own}")).unwrap();
+    let kept = listener.try_clone().unwrap();
+    let daemon = hand_over(&home, listener);
+    daemon.call("create_session", json!({"session": "s-1"}));
+    let name = json!({"session": "s-1", "kind": "device", "name": "switch-nyc-01"});
+    assert_eq!(daemon.call("resolve_entity", name)["how"], "upstream");
+    let server = std::fs::read_to_string(left.join("start-1")).unwrap();
+    let starter = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
+    let starter = starter.rsplit_once(')').unwrap().1;
+    let starter = starter.split_whitespace().nth(1).unwrap();
+    let has_it = |pid: &str| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+        open.flatten()
+            .any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to == socket))
+    };
+    assert!(has_it(&daemon.pid().to_string()));
+    assert!(!has_it(starter) && !has_it(&server));
+    let status = daemon.call("status", json!({}));
+    let landlock = status["confinement"]["landlock"].as_str().unwrap();
+    assert!(!landlock.contains("No such file"), "{landlock}");
+    drop(kept);
+    daemon.stop();
+}
+
+/// What is no listening socket is refused with what is wanted.
+#[test]
+fn something_else_that_is_handed_over_is_refused() {
+    let home = home!();
+    let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let daemon = hand_over(&home, UnixListener::from(OwnedFd::from(ours)));
+    let ended = daemon.wait();
+    assert_eq!(ended.status.code(), Some(3), "{ended}");
+    assert!(ended.stderr.contains("ListenStream="), "{ended}");
+}
+
+/// systemd's own program hands its socket over on the first connection.
+#[test]
+fn systemd_activates_it() {
+    let home = home!();
+    let path = socket_of(&home);
+    let mut command = Command::new("systemd-socket-activate");
+    command.arg("--listen").arg(&path);
+    for (name, value) in home.command().get_envs() {
+        let mut set = name.to_os_string();
+        set.push("=");
+        set.push(value.unwrap_or_default());
+        command.arg("-E").arg(set);
+    }
+    command
+        .arg(home.program())
+        .arg("serve")
+        .stdin(Stdio::null());
+    let daemon = home.spawn_command(command);
+    until("the socket of systemd-socket-activate", LONG, || {
+        path.exists().then_some(())
+    });
+    let reply = daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    assert_eq!(reply["step"], 1);
+    daemon.stop();
+}
+
+/// A manager's end of `NOTIFY_SOCKET`.
+struct Manager {
+    socket: UnixDatagram,
+    path: PathBuf,
+}
+
+impl Manager {
+    fn of(home: &Home) -> Self {
+        let path = home.path().join("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_read_timeout(Some(LONG)).unwrap();
+        Self { socket, path }
+    }
+
+    /// The next message that is no sign of life, as its lines.
+    fn next(&self) -> Vec<String> {
+        loop {
+            let lines = self.any();
+            if lines != ["WATCHDOG=1"] {
+                return lines;
+            }
+        }
+    }
+
+    fn any(&self) -> Vec<String> {
+        let mut bytes = [0; 4096];
+        let count = self.socket.recv(&mut bytes).expect("a message");
+        let text = std::str::from_utf8(&bytes[..count]).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Ready once calls are answered, alive as often as it is wanted, reloading and ready again, stopping.
+#[test]
+fn the_manager_is_told() {
+    let mut home = home!();
+    let manager = Manager::of(&home);
+    home.set("NOTIFY_SOCKET", manager.path.to_str().unwrap());
+    home.set("WATCHDOG_USEC", "40000");
+    let daemon = home.spawn();
+    assert_eq!(manager.next(), ["READY=1", "STATUS=serving"]);
+    daemon.try_connect("").expect("ready means that it answers");
+    for _ in 0..3 {
+        assert_eq!(manager.any(), ["WATCHDOG=1"]);
+    }
+    daemon.signal(Signal::HUP);
+    let reloading = manager.next();
+    assert_eq!(reloading[0], "RELOADING=1");
+    assert!(reloading[1].starts_with("MONOTONIC_USEC="), "{reloading:?}");
+    assert_eq!(manager.next()[0], "READY=1");
+    daemon.signal(Signal::TERM);
+    assert_eq!(manager.next(), ["STOPPING=1"]);
+    assert!(daemon.wait().status.success());
+}
+
+/// Settings change on SIGHUP and when the file is saved; a mistake is told with its place and changes
+/// nothing; what acts at the next start only is named.
+#[test]
+fn settings_are_read_again() {
+    let home = home!();
+    home.configure("[checkpoints]\nper_session_max = 1000");
+    let daemon = home.start();
+    let warnings = || daemon.call("status", json!({}))["warnings"].to_string();
+    let limit = || {
+        let status = daemon.call("status", json!({}));
+        status["limits"]["checkpoint_bytes"].as_u64().unwrap()
+    };
+    let before = limit();
+    // Saved: nobody says so.
+    home.configure("[checkpoints]\ntotal_bytes_max = 1048576");
+    until("the new limit", LONG, || {
+        (limit() == 1_048_576).then_some(())
+    });
+    // A mistake.
+    home.configure("[checkpoints]\ntotal_bytes_max = 2097152\ntotal_bytes = 1");
+    daemon.signal(Signal::HUP);
+    let told = until("what is wrong", LONG, || {
+        Some(warnings()).filter(|told| told.contains("config.toml:3:1"))
+    });
+    assert!(told.contains("did you mean `total_bytes_max`?"), "{told}");
+    assert_eq!(limit(), 1_048_576, "the settings before are in force");
+    // Mended, with something for the next start.
+    home.configure("[checkpoints]\ntotal_bytes_max = 2097152\n[engine]\nreserve_bytes = 4194304");
+    daemon.signal(Signal::HUP);
+    until("the mended limit", LONG, || {
+        (limit() == 2_097_152).then_some(())
+    });
+    let told = warnings();
+    assert!(
+        told.contains("engine.reserve_bytes") && !told.contains("config.toml:"),
+        "{told}"
+    );
+    // A new connection has new limits, one that was there keeps its own.
+    let mut old = daemon.connect("");
+    home.configure("[limits]\nwrites_per_second_max = 1");
+    daemon.signal(Signal::HUP);
+    let record = json!({"tool": "t", "result": 1});
+    until("the new quota", LONG, || {
+        let mut new = daemon.connect("");
+        let mut refused = |_| match tests::call(&mut new, "record_step", record.clone()) {
+            Err(lore::connection::Error::Refused(body)) => body.code == Code::RateLimited,
+            _ => false,
+        };
+        (0..2).any(&mut refused).then_some(())
+    });
+    for _ in 0..3 {
+        tests::call(&mut old, "record_step", record.clone()).unwrap();
+    }
+    // Without a file there are the defaults.
+    std::fs::remove_file(home.path().join("config.toml")).unwrap();
+    until("the default", LONG, || (limit() == before).then_some(()));
+    daemon.stop();
+}
+
+/// A file that cannot be read, or is somebody's nonsense, is told and changes nothing.
+#[test]
+fn an_unreadable_file_changes_nothing() {
+    let home = home!();
+    let daemon = home.start();
+    let config = home.path().join("config.toml");
+    std::fs::remove_file(&config).unwrap();
+    std::fs::create_dir(&config).unwrap();
+    std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o700)).unwrap();
+    daemon.signal(Signal::HUP);
+    until("what is wrong", LONG, || {
+        let told = daemon.call("status", json!({}))["warnings"].to_string();
+        told.contains("the settings were not taken").then_some(())
+    });
+    daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    daemon.stop();
+}

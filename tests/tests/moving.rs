@@ -1,0 +1,342 @@
+//! All that is recorded, from one daemon to another: equal line by line, nothing twice, and what other
+//! programs keep.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+use tests::{Cold, cold};
+
+fn good(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refused(output: &Output, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "not refused: {said}");
+    for word in words {
+        assert!(said.contains(word), "no {word:?} in: {said}");
+    }
+}
+
+fn call(cold: &Cold, name: &str, args: &Value) -> Value {
+    serde_json::from_str(&good(&cold.run(&["call", name, &args.to_string()]))).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn position(cold: &Cold) -> u64 {
+    call(cold, "status", &json!({}))["position"]
+        .as_u64()
+        .unwrap()
+}
+
+fn events(cold: &Cold) -> u64 {
+    call(cold, "verify_log", &json!({}))["events"]
+        .as_u64()
+        .unwrap()
+}
+
+/// Two sessions, and a project with two versions of a context file.
+fn lived(cold: &Cold, folder: &Path) -> String {
+    let project = folder.join("web");
+    std::fs::create_dir_all(&project).unwrap();
+    let made = call(cold, "init_project", &json!({"path": project}));
+    let id = made["project"].as_str().unwrap().to_owned();
+    let template = call(cold, "get_template", &json!({"file_type": "bugs"}));
+    let example = template["example"].as_str().unwrap();
+    for content in [example.to_owned(), format!("{example}\n")] {
+        let args = json!({"project_id": id, "file_type": "bugs", "content": content});
+        call(cold, "update_context", &args);
+    }
+    for session in ["b-2", "a-1"] {
+        call(
+            cold,
+            "create_session",
+            &json!({"session": session, "title": "Uplinks", "project": id}),
+        );
+        let said = json!({"session": session, "sender": "user", "content": "compare switch-nyc-01 with router-la-02"});
+        call(cold, "record_message", &said);
+        let large = "large result, ".repeat(6000);
+        call(
+            cold,
+            "record_step",
+            &json!({"session": session, "tool": "fetch", "result": large}),
+        );
+        let context = json!({"goal": "compare", "log": "x".repeat(5000)});
+        call(
+            cold,
+            "workflow_checkpoint_save",
+            &json!({"sessionId": session, "context": context}),
+        );
+    }
+    id
+}
+
+/// What is exported and imported elsewhere is exported there as the same lines; the same file again, and
+/// into where it comes from, records nothing.
+#[test]
+fn everything_moves_and_nothing_twice() {
+    let (here, there) = (cold!(), cold!());
+    let folder = tempfile::tempdir().unwrap();
+    let project = lived(&here, folder.path());
+    let file = folder.path().join("all.jsonl");
+    good(&here.run(&["export", "--output", text(&file)]));
+    let lines = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(good(&here.run(&["export"])), lines);
+    let mut sessions = lines.lines().filter(|line| line.contains("lore-session"));
+    assert!(sessions.next().unwrap().contains("a-1") && sessions.next().unwrap().contains("b-2"));
+
+    let dry = good(&there.run(&["import", text(&file), "--dry-run"]));
+    assert!(
+        dry.starts_with("2 sessions") && dry.contains("1 projects and 2 versions"),
+        "{dry}"
+    );
+    assert_eq!(position(&there), 0, "nothing was recorded");
+    let told = good(&there.run(&["import", text(&file)]));
+    assert!(
+        told.contains("were imported") && !told.contains("already"),
+        "{told}"
+    );
+    assert_eq!(good(&there.run(&["export"])), lines);
+    let before = events(&there);
+    for home in [&there, &here] {
+        let again = good(&home.run(&["import", text(&file)]));
+        assert!(
+            again.starts_with("0 sessions")
+                && again.contains("5 sessions, projects and versions were there"),
+            "{again}"
+        );
+    }
+    assert_eq!(events(&there), before);
+    let context = |home: &Cold| {
+        let args = json!({"project_id": project, "file_type": "bugs"});
+        call(home, "get_context", &args)["content"].take()
+    };
+    assert_eq!(context(&here), context(&there));
+
+    let one = good(&here.run(&["--session", "a-1", "export"]));
+    assert!(one.contains("a-1") && !one.contains("b-2") && !one.contains("ContextVersion"));
+    let of_project = good(&here.run(&["export", "--project", &project]));
+    assert_eq!(of_project, lines);
+    refused(
+        &here.run(&["export", "--project", "nowhere"]),
+        &["no project"],
+    );
+    refused(
+        &here.run(&["--session", "nowhere", "export"]),
+        &["no session"],
+    );
+}
+
+/// A broken line is named by its number in the file, and what was recorded before it is said; once it is
+/// mended, the same call does the rest.
+#[test]
+fn a_broken_line_is_named_and_can_be_mended() {
+    let (here, there) = (cold!(), cold!());
+    let folder = tempfile::tempdir().unwrap();
+    lived(&here, folder.path());
+    let lines = good(&here.run(&["export"]));
+    let file = folder.path().join("all.jsonl");
+    // In the second session.
+    let at = lines
+        .lines()
+        .position(|line| line.contains("\"b-2\""))
+        .unwrap()
+        + 2;
+    let broken: Vec<String> = lines
+        .lines()
+        .enumerate()
+        .map(|(n, line)| match n + 1 == at {
+            true => line.replace("SessionCreated", "SessionPainted"),
+            false => line.to_owned(),
+        })
+        .collect();
+    std::fs::write(&file, broken.join("\n")).unwrap();
+    let named = format!("line {at}:");
+    refused(
+        &there.run(&["import", text(&file)]),
+        &[&named, "SessionPainted", "before that, 1 sessions"],
+    );
+    std::fs::write(&file, &lines).unwrap();
+    let told = good(&there.run(&["import", text(&file)]));
+    assert!(told.starts_with("1 sessions"), "{told}");
+    let cut = lines.lines().count() - 1;
+    let cut: Vec<&str> = lines.lines().take(cut).collect();
+    // The end of a session is none of the file.
+    std::fs::write(&file, cut[..cut.len() - 1].join("\n")).unwrap();
+    refused(&there.run(&["import", text(&file)]), &["cut short"]);
+    std::fs::write(&file, "{\"format\":\"lore-export\",\"version\":9}\n").unwrap();
+    refused(
+        &there.run(&["import", text(&file)]),
+        &["line 1", "newer program"],
+    );
+    let other = lines.replacen("Uplinks", "Downlinks", 1);
+    std::fs::write(&file, other).unwrap();
+    let output = there.run(&["import", text(&file)]);
+    refused(&output, &["`a-1`", "says something else"]);
+    assert_eq!(output.status.code(), Some(5), "a conflict");
+    call(&there, "verify_log", &json!({}));
+}
+
+/// What the reference memory server keeps: entities and relations are entities and relations, observations
+/// are found; the same file again is nothing new.
+#[test]
+fn the_memory_servers_file_is_imported() {
+    let cold = cold!();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let lines = [
+        json!({"type": "entity", "name": "Ada_Lovelace", "entityType": "person", "observations": ["Prefers pair programming on Fridays", "Owns the billing service"]}),
+        json!({"type": "entity", "name": "billing", "entityType": "Service Name", "observations": []}),
+        json!({"type": "relation", "from": "Ada_Lovelace", "to": "billing", "relationType": "is responsible-for"}),
+    ];
+    let content: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&file, &content).unwrap();
+    let dry = good(&cold.run(&["import", "--from", "memory", text(&file), "--dry-run"]));
+    assert!(
+        dry.starts_with("1 sessions with") && dry.contains("would be"),
+        "{dry}"
+    );
+    good(&cold.run(&["import", "--from", "memory", text(&file)]));
+    let listed = call(&cold, "list_entities", &json!({"all": true}));
+    let all = listed["entities"].as_array().unwrap();
+    let ada = all
+        .iter()
+        .find(|one| one["name"] == "Ada_Lovelace")
+        .unwrap();
+    assert_eq!(ada["kind"], "person");
+    assert!(
+        all.iter()
+            .any(|one| one["kind"] == "service_name" && one["name"] == "billing"),
+        "{listed}"
+    );
+    let shown = call(
+        &cold,
+        "get_entity",
+        &json!({"session": "imported-memory", "kind": "person", "name": "Ada_Lovelace"}),
+    );
+    assert!(shown.to_string().contains("is_responsible_for"), "{shown}");
+    let found = call(
+        &cold,
+        "search",
+        &json!({"query": "who prefers pair programming", "search_type": "text"}),
+    );
+    assert!(found.to_string().contains("Fridays"), "{found}");
+    let before = events(&cold);
+    let again = good(&cold.run(&["import", "--from", "memory", text(&file)]));
+    assert!(
+        again.starts_with("0 sessions") && again.contains("there already"),
+        "{again}"
+    );
+    assert_eq!(events(&cold), before);
+    std::fs::write(
+        &file,
+        format!("{content}{{\"type\":\"relation\",\"from\":\"a\"}}\n"),
+    )
+    .unwrap();
+    refused(
+        &cold.run(&["import", "--from", "memory", text(&file)]),
+        &["line 4", "`to`"],
+    );
+}
+
+/// Of a folder of Markdown, what a project has a template for becomes its context files; the rest is named.
+#[test]
+fn a_markdown_folder_is_imported() {
+    let cold = cold!();
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("shop");
+    let bank = project.join("memory-bank");
+    std::fs::create_dir_all(&bank).unwrap();
+    std::fs::write(
+        bank.join("mentalModel.md"),
+        "# Mental model\n\nThe shop sells tea.\n",
+    )
+    .unwrap();
+    std::fs::write(bank.join("progress.md"), "# Progress\n\nHalf done.\n").unwrap();
+    let arguments = [
+        "import",
+        "--from",
+        "markdown",
+        text(&bank),
+        "--project",
+        text(&project),
+    ];
+    let output = cold.run(&arguments);
+    let told = good(&output);
+    assert!(told.contains("1 projects and 1 versions"), "{told}");
+    let aside = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        aside.contains("progress.md") && aside.contains("lore docs add"),
+        "{aside}"
+    );
+    let listed = call(&cold, "list_projects", &json!({}));
+    let id = listed["projects"][0]["project"].as_str().unwrap();
+    let args = json!({"project_id": id, "file_type": "mental_model"});
+    let context = call(&cold, "get_context", &args);
+    assert!(
+        context["content"].as_str().unwrap().contains("sells tea"),
+        "{context}"
+    );
+    let again = good(&cold.run(&arguments));
+    assert!(
+        again.contains("2 sessions, projects and versions were there already"),
+        "{again}"
+    );
+}
+
+/// A database of LangGraph's: threads are sessions, checkpoints load with what they held, what tasks wrote are
+/// steps; the same file again is nothing new.
+#[test]
+fn langgraphs_checkpoints_are_imported() {
+    let cold = cold!();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/langgraph.sqlite");
+    let arguments = ["import", "--from", "langgraph", text(&golden)];
+    let dry = good(&cold.run(&[&arguments[..], &["--dry-run"]].concat()));
+    assert!(dry.starts_with("3 sessions with 26 events"), "{dry}");
+    assert_eq!(position(&cold), 0);
+    good(&cold.run(&arguments));
+    let id = "1f0fe9a0-0000-6002-8000-000000000000";
+    let loaded = call(
+        &cold,
+        "workflow_checkpoint_load",
+        &json!({"checkpointId": id}),
+    );
+    assert_eq!(
+        loaded["context"]["extra"]["at"]["value"],
+        "2026-01-31T12:00:00+00:00"
+    );
+    let listed = call(
+        &cold,
+        "workflow_checkpoint_list",
+        &json!({"sessionId": "langgraph-thread-1"}),
+    );
+    let times: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["createdAt"].as_str())
+        .collect();
+    assert!(
+        times.len() == 5 && times.iter().all(|time| time.starts_with("2026-01-31")),
+        "{listed}"
+    );
+    let steps = call(
+        &cold,
+        "list_steps",
+        &json!({"session": "langgraph-thread-1"}),
+    );
+    assert!(steps.to_string().contains("ValueError"), "{steps}");
+    let again = good(&cold.run(&arguments));
+    assert!(
+        again.starts_with("0 sessions") && again.contains("3 sessions, projects"),
+        "{again}"
+    );
+    call(&cold, "verify_log", &json!({}));
+}

@@ -1,0 +1,201 @@
+//! Who may connect, tried by processes that really are other users; and each user's own memory in a daemon
+//! of all users.
+//!
+//! Being another user takes root (in a container, say): elsewhere these tests are ignored, and say why.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tests::{Daemon, Home, home};
+
+/// Two users and a group that no machine has names for.
+const ADA: u32 = 61_001;
+const BOB: u32 = 61_002;
+const TEAM: u32 = 61_100;
+
+/// A home that others can come through, as a home in /run is, with the client beside the daemon.
+fn open_home(settings: &str) -> Home {
+    assert!(
+        rustix::process::geteuid().is_root(),
+        "these tests act as several users: run them as root, in a container for instance"
+    );
+    let home = home!();
+    std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    let client = home.path().join("lore");
+    std::fs::copy(env!("CARGO_BIN_EXE_lore-under-test"), &client).unwrap();
+    std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.configure(settings);
+    home
+}
+
+/// Calls an operation as another user, by the real client.
+fn call_as(home: &Home, uid: u32, groups: &str, name: &str, args: &Value) -> Output {
+    Command::new("setpriv")
+        .arg(format!("--reuid={uid}"))
+        .arg(format!("--regid={uid}"))
+        .arg(groups)
+        .arg(home.path().join("lore"))
+        .arg("--socket")
+        .arg(home.socket())
+        .args(["call", name, &args.to_string()])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        // Nothing of theirs is here, and nothing may be made.
+        .env("HOME", "/nonexistent")
+        .current_dir("/")
+        .output()
+        .expect("setpriv, of util-linux, is there")
+}
+
+fn reply_to(home: &Home, uid: u32, name: &str, args: &Value) -> Value {
+    let output = call_as(home, uid, "--clear-groups", name, args);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reply: Value = serde_json::from_str(&text).unwrap_or_else(|error| {
+        panic!("{error}: {text}{}", String::from_utf8_lossy(&output.stderr))
+    });
+    reply
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().mode() & 0o7777
+}
+
+/// A user's daemon answers its own user alone. Others do not even reach its socket.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn others_do_not_reach_the_socket() {
+    let home = open_home("");
+    let daemon = home.start();
+    assert_eq!(mode(&home.socket()), 0o600);
+    assert_eq!(mode(home.socket().parent().unwrap()), 0o700);
+    let output = call_as(&home, ADA, "--clear-groups", "status", &json!({}));
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    daemon.stop();
+}
+
+/// Users and members of groups that are named come in, others are told that they may not; the uid of the
+/// caller is what is recorded, whatever it calls itself. Changed settings hold for the next connection.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn named_users_and_groups_come_in() {
+    let settings = |users: &str| {
+        format!(
+            "[access]\nsocket_mode = \"0666\"\nallow_users = [{users}]\nallow_groups = [\"{TEAM}\"]\n"
+        )
+    };
+    let home = open_home(&settings(&format!("\"{ADA}\"")));
+    let daemon = home.start();
+    assert_eq!(mode(&home.socket()), 0o666);
+    assert_eq!(mode(home.socket().parent().unwrap()), 0o711);
+    let args = json!({"session": "shared", "tool": "t", "result": 1, "agent": "root"});
+    daemon.call("create_session", json!({"session": "shared"}));
+    assert_eq!(reply_to(&home, ADA, "record_step", &args)["step"], 1);
+    let events = daemon.call("read_events", json!({"session": "shared"}));
+    assert!(
+        events.to_string().contains(&format!("\"uid\":{ADA}")),
+        "{events}"
+    );
+
+    let refused = call_as(&home, BOB, "--clear-groups", "record_step", &args);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let told: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
+    assert!(
+        told["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains(&BOB.to_string())
+    );
+    assert!(
+        told["error"]["hint"]
+            .as_str()
+            .unwrap()
+            .contains("access.allow_users")
+    );
+
+    // By its first group, which the socket tells.
+    let member = Command::new("setpriv")
+        .arg(format!("--reuid={BOB}"))
+        .arg(format!("--regid={TEAM}"))
+        .arg("--clear-groups")
+        .arg(home.path().join("lore"))
+        .arg("--socket")
+        .arg(home.socket())
+        .args(["call", "status", "{}"])
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    assert!(member.status.success(), "{member:?}");
+
+    home.configure(&settings(""));
+    daemon.signal(rustix::process::Signal::HUP);
+    tests::until("Ada to be out", std::time::Duration::from_secs(60), || {
+        let output = call_as(&home, ADA, "--clear-groups", "status", &json!({}));
+        (output.status.code() == Some(1)).then_some(())
+    });
+    daemon.stop();
+}
+
+fn start_for_all(home: &Home) -> Daemon {
+    let mut command = home.command();
+    command.args(["serve", "--system"]);
+    let daemon = home.spawn_command(command);
+    tests::until(
+        "the daemon of all users",
+        std::time::Duration::from_secs(60),
+        || daemon.try_connect("").is_ok().then_some(()),
+    );
+    daemon
+}
+
+/// In a daemon of all users each has a memory of its own: the same ids name other things, nobody sees
+/// anything of others, and a restart keeps it so.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn each_user_has_a_memory_of_its_own() {
+    let home = open_home("");
+    let daemon = start_for_all(&home);
+    assert_eq!(mode(&home.socket()), 0o666);
+    for (uid, secret) in [(ADA, "apple"), (BOB, "berry")] {
+        reply_to(&home, uid, "create_session", &json!({"session": "mine"}));
+        let args = json!({"session": "mine", "tool": "t", "result": {"id": secret}, "key": "same"});
+        assert_eq!(reply_to(&home, uid, "record_step", &args)["step"], 1);
+    }
+    daemon.stop();
+    let daemon = start_for_all(&home);
+    for (uid, own, other) in [(ADA, "apple", "berry"), (BOB, "berry", "apple")] {
+        let names = json!({"session": "mine", "names": ["ID_FROM_STEP_1"]});
+        let resolved = reply_to(&home, uid, "resolve_variables", &names);
+        assert_eq!(resolved["resolutions"][0]["value"], own, "{resolved}");
+        let events = reply_to(&home, uid, "read_events", &json!({}));
+        assert!(!events.to_string().contains(other), "{events}");
+        let found = reply_to(&home, uid, "search", &json!({"query": other}));
+        assert!(!found["results"].to_string().contains(other), "{found}");
+        let folder = home.data().join("users").join(uid.to_string());
+        assert_eq!(mode(&folder), 0o700);
+        let status = reply_to(&home, uid, "status", &json!({}));
+        assert_eq!(status["data"], folder.to_str().unwrap());
+    }
+    // The daemon's own user has one, too, and it is empty.
+    let sessions = daemon.call("list_sessions", json!({}));
+    assert_eq!(sessions["sessions"], json!([]));
+    daemon.stop();
+}
+
+/// A daemon of all users reads, watches and writes no files of theirs, and says what is possible instead.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn files_of_users_are_left_alone() {
+    let home = open_home("");
+    let daemon = start_for_all(&home);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.md"), "# A\n\ntext\n").unwrap();
+    let args = json!({"path": folder.path()});
+    let told = reply_to(&home, ADA, "add_source", &args);
+    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
+    daemon.stop();
+}
