@@ -117,7 +117,7 @@ pub fn run() -> Result<bool, Failed> {
     drop(daemon);
     println!(
         "Install:  cargo install --path daemon && cargo install --path client\n\
-         Connect:  claude mcp add lore -- lore mcp      (codex: codex mcp add lore -- lore mcp)\n\
+         Connect:  lore setup claude-code               (or: codex, cursor, vscode, gemini, opencode)\n\
          By hand:  lore step record my_tool '{{\"id\": 7}}' && lore step resolve ID_FROM_STEP_1"
     );
     Ok(true)
