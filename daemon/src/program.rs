@@ -349,7 +349,10 @@ fn serve(
         let managed = tokio::spawn(be_managed(daemon.context().cloned(), signals.stop.clone()));
         let ended = daemon.run(signals.stop).await;
         reloading.abort();
-        managed.abort();
+        // The daemon ends only once it was told to stop, and then this has one thing left to tell.
+        if let Err(error) = managed.await {
+            tracing::debug!(%error, "the service manager was not told");
+        }
         ended.map_err(|error: Error| error.to_string())
     });
     match result {

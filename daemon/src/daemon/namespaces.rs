@@ -22,6 +22,10 @@ const IDLE_MAX: Duration = Duration::from_secs(60);
 /// How often that is looked at.
 pub const IDLE_TICK: Duration = Duration::from_secs(10);
 
+/// How long is waited for whoever still works on a namespace that is closed.
+const LET_GO_MAX: Duration = Duration::from_secs(5);
+const LET_GO_LOOK_EVERY: Duration = Duration::from_millis(1);
+
 /// All of them, by the numbers of their users.
 pub struct Namespaces {
     shared: Arc<Shared>,
@@ -141,11 +145,25 @@ impl Namespaces {
                 has_failed |= matches!(state, WriteState::Failed { .. });
             }
             if let Some(open) = namespace.take_if(|_| all || is_idle) {
-                open.close().await;
+                let_go(open).await;
                 self.open.fetch_sub(1, Ordering::Relaxed);
                 tracing::info!(uid, "a namespace was closed");
             }
         }
         has_failed
+    }
+}
+
+/// Closes a namespace for good: its store is shut when this ends, so that it can be opened again.
+async fn let_go(namespace: Namespace) {
+    let context = Arc::clone(namespace.context());
+    namespace.close().await;
+    let since = Instant::now();
+    while Arc::strong_count(&context) > 1 && since.elapsed() < LET_GO_MAX {
+        tokio::time::sleep(LET_GO_LOOK_EVERY).await;
+    }
+    // Shutting waits for the writer: not for a thread of the doors.
+    if let Err(error) = tokio::task::spawn_blocking(move || drop(context)).await {
+        tracing::error!(%error, "a namespace was not closed in peace");
     }
 }
