@@ -4,7 +4,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -117,7 +117,7 @@ fn servers_of_resolvers_do_not_have_the_socket() {
 #[test]
 fn something_else_that_is_handed_over_is_refused() {
     let home = home!();
-    let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let (ours, _theirs) = UnixStream::pair().unwrap();
     let daemon = hand_over(&home, UnixListener::from(OwnedFd::from(ours)));
     let ended = daemon.wait();
     assert_eq!(ended.status.code(), Some(3), "{ended}");
@@ -142,8 +142,9 @@ fn systemd_activates_it() {
         .arg("serve")
         .stdin(Stdio::null());
     let daemon = home.spawn_command(command);
+    // The file is there a moment before anybody listens on it.
     until("the socket of systemd-socket-activate", LONG, || {
-        path.exists().then_some(())
+        UnixStream::connect(&path).ok()
     });
     let reply = daemon.call("record_step", json!({"tool": "t", "result": 1}));
     assert_eq!(reply["step"], 1);
