@@ -190,13 +190,17 @@ impl Places {
         )?;
         let state = folder("XDG_STATE_HOME", "the logs", ".local/state", "Library/Logs")?;
         let runtime = xdg("XDG_RUNTIME_DIR").map(|runtime| runtime.join("lore"));
+        let data = data.join("lore");
+        let runtime = runtime.unwrap_or_else(|| match cfg!(target_os = "macos") {
+            // There it outlives a restart of the machine, and launchd can make a socket in it.
+            true => data.join("run"),
+            false => short.to_owned(),
+        });
         Ok(Self {
             config: config.join("lore").join("config.toml"),
-            data: data.join("lore"),
+            data,
             state: state.join("lore"),
-            socket: runtime
-                .unwrap_or_else(|| short.to_owned())
-                .join("lore.sock"),
+            socket: runtime.join("lore.sock"),
         })
     }
 

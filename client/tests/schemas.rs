@@ -115,6 +115,8 @@ fn all() -> Vec<(&'static str, Value)> {
         ("list_templates", schema::<projects::ListTemplatesArgs>()),
         ("init_project", schema::<projects::InitProjectArgs>()),
         ("list_projects", schema::<projects::ListProjectsArgs>()),
+        ("share_project", schema::<projects::ShareProjectArgs>()),
+        ("list_shares", schema::<projects::ListSharesArgs>()),
         ("add_source", schema::<documents::AddSourceArgs>()),
         ("remove_source", schema::<documents::RemoveSourceArgs>()),
         ("list_sources", schema::<documents::ListSourcesArgs>()),

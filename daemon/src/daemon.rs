@@ -21,7 +21,6 @@ use crate::error::{Code, Refusal};
 use crate::live::Live;
 use crate::operation::{Context, blocking};
 use crate::prepared::Prepared;
-use crate::redaction;
 use crate::reload::Lives;
 use crate::retrieval::models::{ModelPlaces, Models};
 use crate::service::token::{TokenError, read_or_make};
@@ -43,9 +42,6 @@ pub enum Error {
     /// Large bodies cannot be kept.
     #[error(transparent)]
     Blobs(#[from] store::Error),
-    /// What is redacted cannot be what the settings say.
-    #[error(transparent)]
-    Redaction(#[from] redaction::Error),
     /// The socket cannot be listened on.
     #[error(transparent)]
     Socket(#[from] SocketError),
@@ -147,9 +143,9 @@ impl Daemon {
             reaches_files: !everyone,
         };
         let memory = if everyone {
-            Memory::OfEach(Arc::new(Namespaces::new(Arc::new(shared))))
+            Memory::OfEach(Namespaces::new(Arc::new(shared)))
         } else {
-            Memory::One(Box::new(Namespace::open(&shared, folder)?))
+            Memory::One(Box::new(Namespace::open(&shared, folder, None)?))
         };
         let http = match config.http.listen {
             Some(_) if everyone => return Err(Error::HttpForAll),

@@ -153,6 +153,9 @@ enum ConfigCommand {
         /// As one JSON object.
         #[arg(long)]
         json: bool,
+        /// A directory of the project of which the last lines tell.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        dir: PathBuf,
     },
     /// Say whether a file of settings is good; if not, what is wrong, with line and column.
     Check {
@@ -202,8 +205,8 @@ pub fn main() -> ExitCode {
     // Before the settings are used: these tell what is wrong with them.
     if let Command::Config(command) = command {
         return done(match command {
-            ConfigCommand::Show { origin, json } => {
-                maintenance::settings::show(&path, origin, json)
+            ConfigCommand::Show { origin, json, dir } => {
+                maintenance::settings::show(&path, &dir, origin, json)
             }
             ConfigCommand::Check { file } => maintenance::settings::check(&file.unwrap_or(path)),
             ConfigCommand::Default => maintenance::settings::default(),

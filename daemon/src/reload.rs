@@ -1,7 +1,7 @@
 //! The settings read again while the daemon runs: on SIGHUP, or when their file changes.
 //!
-//! What a connection may use, sessions, checkpoints and the log's level change at once; the rest waits
-//! for the next start, and is named. A file with a mistake changes nothing.
+//! What a connection may use, sessions, checkpoints, redaction and the log's level change at once; the
+//! rest waits for the next start, and is named. A file with a mistake changes nothing.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::live::{LastRead, Live};
 use crate::service::Access;
 use crate::service::manager::{News, tell};
 use crate::watching::{self, Change, Eyes, Folder, Ground, Place, Sight, Times, Watch};
-use crate::{checkpoints, forgetting, sessions};
+use crate::{checkpoints, forgetting, redaction, sessions};
 
 /// Sets what is logged; says why if it cannot.
 pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
@@ -33,6 +33,8 @@ pub struct Lives {
     pub retention: Live<forgetting::Rules>,
     /// What words of keys say.
     pub words: Live<checkpoints::Words>,
+    /// Which secrets are looked for.
+    pub redaction: Live<redaction::Rules>,
     /// Who may connect.
     pub access: Live<Access>,
     /// How the last reading went.
@@ -55,6 +57,11 @@ impl Lives {
         self.retention.set(config.retention);
         self.words.set(config.words.clone());
         self.access.set(config.access.clone());
+        match redaction::Rules::new(&config.redaction) {
+            Ok(rules) => self.redaction.set(rules),
+            // Settings that were read have been tried.
+            Err(error) => tracing::error!(%error, "the rules of redaction stay as they were"),
+        }
     }
 }
 

@@ -196,6 +196,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         "toml",
         &[
             "daemon/src/config.rs",
+            "daemon/src/config/of_project.rs",
             "daemon/src/config/reading.rs",
             "daemon/src/entities/recognise/packs/",
             "daemon/src/projects/marker.rs",

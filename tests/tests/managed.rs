@@ -30,11 +30,17 @@ fn socket_of(home: &Home) -> PathBuf {
 /// Starts the daemon as a manager does: the socket is descriptor 3, and two variables say so. A shell in
 /// between knows its own process id, which the daemon keeps.
 fn hand_over(home: &Home, listener: UnixListener) -> Daemon {
+    hand_over_with(home, listener, "LISTEN_FDS=1 LISTEN_PID=$$")
+}
+
+fn hand_over_with(home: &Home, listener: UnixListener, variables: &str) -> Daemon {
     let mut command = Command::new("/bin/sh");
     let by_home = home.command();
     command
         .arg("-c")
-        .arg("exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve")
+        .arg(format!(
+            "exec 3<&0 </dev/null; {variables} exec \"$0\" serve"
+        ))
         .arg(home.program())
         .env_clear()
         .envs(
@@ -111,6 +117,25 @@ fn servers_of_resolvers_do_not_have_the_socket() {
     assert!(!landlock.contains("No such file"), "{landlock}");
     drop(kept);
     daemon.stop();
+}
+
+/// Under launchd the job's socket is taken by its name; without one, the daemon makes its own.
+#[test]
+fn launchd_hands_over() {
+    let mut home = home!();
+    home.set("XPC_SERVICE_NAME", "local.lored");
+    let daemon = home.start();
+    daemon.call("status", json!({}));
+    daemon.stop();
+    assert!(!home.socket().exists(), "its own socket goes with it");
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    home.set("LISTEN_FDNAMES", "Listeners");
+    let daemon = hand_over_with(&home, listener, "LISTEN_FDS=1");
+    until("the job's socket", LONG, || daemon.try_connect("").ok());
+    let lock = std::fs::read_to_string(home.data().join("lored.lock")).unwrap();
+    assert_eq!(lock, format!("{}\nmanager launchd\n", daemon.pid()));
+    daemon.stop();
+    assert!(home.socket().exists(), "the socket is the job's");
 }
 
 /// What is no listening socket is refused with what is wanted.

@@ -334,6 +334,17 @@ fn settings_are_followed() {
         password()
     );
     assert!(said.contains(&wanted), "{said}");
+    // A rule that is added holds at once, and what was counted before stays counted.
+    home.configure(&format!(
+        "{settings}[redaction.rules.desk]\npattern = \"DESK-[0-9]{{4}}\"\n"
+    ));
+    let record = json!({"session": "s", "sender": "user", "content": "DESK-4711"});
+    until("the added rule", LIMIT, || {
+        let reply = daemon.call("record_message", record.clone());
+        reply["warnings"].to_string().contains("desk").then_some(())
+    });
+    let counts = daemon.call("status", json!({}))["redactions"].clone();
+    assert_eq!((&counts["badge"], &counts["desk"]), (&json!(1), &json!(1)));
     daemon.stop();
     home.configure("[redaction]\noff = [\"passwords\"]\n");
     let ended = home.try_start().err().unwrap();

@@ -199,3 +199,82 @@ fn files_of_users_are_left_alone() {
     assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
     daemon.stop();
 }
+
+/// A project that its owner shares can be read, or written, by those named and by nobody else; what they
+/// write has their uid in the owner's log, and what is taken back is gone at once.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn a_project_is_shared() {
+    const CARL: u32 = 61_003;
+    let home = open_home("");
+    let daemon = start_for_all(&home);
+    let made = reply_to(&home, ADA, "init_project", &json!({"path": "/srv/shop"}));
+    let project = made["project"].as_str().unwrap().to_owned();
+    let summary = |entry: &str| {
+        format!("# Session Summary\n\n## 2025-03-01: turn 1\n\n### Added\n\n- {entry}\n")
+    };
+    let apples = json!({"project_id": project, "file_type": "session_summary", "content": summary("apples")});
+    let written = reply_to(&home, ADA, "update_context", &apples);
+    assert_eq!(written["status"], "success", "{written}");
+    let theirs = format!("{ADA}/{project}");
+    let read = json!({"project_id": theirs, "file_type": "session_summary"});
+    let write = json!({"project_id": theirs, "file_type": "session_summary", "content": summary("berries")});
+    let code = |uid, name, args: &Value| reply_to(&home, uid, name, args)["error"]["code"].clone();
+    assert_eq!(code(BOB, "get_context", &read), "PROJECT_NOT_FOUND");
+
+    let share = |user: u32, access: &str| {
+        let args = json!({"project_id": project, "user": user.to_string(), "access": access});
+        reply_to(&home, ADA, "share_project", &args)
+    };
+    let told = share(BOB, "read");
+    assert_eq!(told["project_id"], theirs, "{told}");
+    let seen = reply_to(&home, BOB, "get_context", &read);
+    assert!(
+        seen["content"].as_str().unwrap().contains("apples"),
+        "{seen}"
+    );
+    assert_eq!(code(BOB, "update_context", &write), "PROJECT_NOT_FOUND");
+    assert_eq!(code(CARL, "get_context", &read), "PROJECT_NOT_FOUND");
+
+    share(BOB, "write");
+    let written = reply_to(&home, BOB, "update_context", &write);
+    assert_eq!(written["status"], "success", "{written}");
+    let seen = reply_to(
+        &home,
+        ADA,
+        "get_context",
+        &json!({"project_id": project, "file_type": "session_summary"}),
+    );
+    assert!(
+        seen["content"].as_str().unwrap().contains("berries"),
+        "{seen}"
+    );
+    let events = reply_to(&home, ADA, "read_events", &json!({})).to_string();
+    assert!(events.contains(&format!("\"uid\":{BOB}")), "{events}");
+    let shares = reply_to(&home, ADA, "list_shares", &json!({"project_id": project}));
+    assert_eq!(shares["shares"][0]["access"], "write", "{shares}");
+    // Nothing else of the owner's can be reached that way, and no memory is made for who has none.
+    let own = reply_to(&home, BOB, "list_projects", &json!({}));
+    assert!(!own.to_string().contains(&project), "{own}");
+    let nobody = json!({"project_id": "61999/shop", "file_type": "session_summary"});
+    assert_eq!(code(BOB, "get_context", &nobody), "PROJECT_NOT_FOUND");
+    assert!(!home.data().join("users/61999").exists());
+
+    share(BOB, "none");
+    assert_eq!(code(BOB, "get_context", &read), "PROJECT_NOT_FOUND");
+    daemon.stop();
+}
+
+/// Where all who may connect share one memory, there is nothing to share.
+#[test]
+fn one_memory_needs_no_sharing() {
+    let home = home!();
+    let daemon = home.start();
+    let folder = tempfile::tempdir().unwrap();
+    let made = daemon.call("init_project", json!({"path": folder.path()}));
+    let args = json!({"project_id": made["project"], "user": "1"});
+    let refused = daemon.refusal("share_project", args);
+    assert_eq!(refused.code, lore::protocol::Code::Forbidden);
+    assert!(refused.hint.unwrap().contains("access.allow_users"));
+    daemon.stop();
+}

@@ -2,8 +2,8 @@
 
 use clap::{Subcommand, ValueHint};
 use lore::protocol::projects::{
-    InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, Project as Known,
-    Worktree,
+    InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, ListSharesArgs,
+    ListSharesReply, Project as Known, ShareAccess, ShareProjectArgs, ShareProjectReply, Worktree,
 };
 
 use super::context::absolute;
@@ -21,6 +21,13 @@ pub enum Project {
         #[command(flatten)]
         page: Page,
     },
+    Share(ShareWith),
+    /// List the users of this machine that may read or write a project's context files
+    Shares {
+        /// The project: an id, a directory, or `current`
+        #[arg(default_value = "current")]
+        project: String,
+    },
 }
 
 impl Project {
@@ -35,6 +42,15 @@ impl Project {
                     agent: None,
                 };
                 ask(caller, "list_projects", &args, listed)
+            }
+            Self::Share(share) => share.run(caller),
+            Self::Shares { project } => {
+                let args = ListSharesArgs {
+                    project_id: project,
+                    at_least: None,
+                    agent: None,
+                };
+                ask(caller, "list_shares", &args, shared)
             }
         }
     }
@@ -69,6 +85,78 @@ impl Init {
             Told::good(initialised(reply))
         })
     }
+}
+
+/// Let another user of this machine read a project's context files, where each has a memory of its own
+#[derive(Debug, clap::Args)]
+pub struct ShareWith {
+    /// A user's name or number
+    user: String,
+    /// The project: an id, a directory, or `current`
+    #[arg(default_value = "current")]
+    project: String,
+    /// Write them as well
+    #[arg(long, conflicts_with = "revoke")]
+    write: bool,
+    /// Take it back
+    #[arg(long)]
+    revoke: bool,
+}
+
+impl ShareWith {
+    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        let access = match (self.write, self.revoke) {
+            (_, true) => ShareAccess::None,
+            (true, false) => ShareAccess::Write,
+            (false, false) => ShareAccess::Read,
+        };
+        let args = ShareProjectArgs {
+            project_id: self.project,
+            user: self.user,
+            access: Some(access),
+            key: None,
+            agent: None,
+        };
+        ask(
+            caller,
+            "share_project",
+            &args,
+            |reply: &ShareProjectReply| {
+                Told::good(facts([
+                    ("project", shown(&reply.project, 80)),
+                    ("user", reply.user.to_string()),
+                    ("may", access_word(reply.access).to_owned()),
+                    ("calls it", shown(&reply.project_id, 100)),
+                ]))
+            },
+        )
+    }
+}
+
+const fn access_word(access: ShareAccess) -> &'static str {
+    match access {
+        ShareAccess::Read => "read",
+        ShareAccess::Write => "read and write",
+        ShareAccess::None => "nothing any more",
+    }
+}
+
+fn shared(reply: &ListSharesReply) -> Told {
+    if reply.shares.is_empty() {
+        return Told::nothing("lore: the project is shared with nobody\n".to_owned());
+    }
+    let rows: Vec<_> = reply
+        .shares
+        .iter()
+        .map(|share| {
+            [
+                share.user.to_string(),
+                access_word(share.access).to_owned(),
+                shown(&share.since, 30),
+            ]
+        })
+        .collect();
+    Told::good(table(["user", "may", "since"], &rows))
 }
 
 fn initialised(reply: &InitProjectReply) -> String {

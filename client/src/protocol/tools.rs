@@ -51,6 +51,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "get_template",
     "list_templates",
     "list_projects",
+    "list_shares",
     "list_sources",
     "get_document_contexts",
     "explore_document_structure",

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lore::protocol::{Args, nearest};
 
 use super::operations::TABLE;
-use super::redacting;
 use super::resources::{Listed, RESOURCES, Resources};
+use super::{redacting, sharing};
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Answer, Caller, Context};
 use crate::resource::Kind;
@@ -85,7 +85,12 @@ impl Dispatch {
         let Some(operation) = TABLE.get(name) else {
             return Err(unknown(name));
         };
-        let cx = Arc::clone(&self.context);
+        let sharing::Routed {
+            context: cx,
+            caller,
+            args,
+            stays: _stays,
+        } = sharing::route(&self.context, operation, caller, args).await?;
         if operation.access == Access::Read {
             return operation.call(cx, caller, args).await;
         }

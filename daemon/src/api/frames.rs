@@ -25,6 +25,7 @@ use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{Answer, Caller, Context, Patience, Quota, blocking, check_agent};
 use crate::projects;
+use crate::state::State;
 
 /// Answers are gathered up to this many bytes before they are written.
 const GATHER_BYTES: usize = 64 * 1024;
@@ -416,7 +417,9 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
     let project = match dir.clone() {
         Some(dir) => {
             let cx = Arc::clone(cx);
-            let place = blocking(move || Ok(projects::Room::of(&cx)?.place_of(&dir))).await?;
+            let state = State::live(&cx, None).await?;
+            let place =
+                blocking(move || Ok(projects::Room::of(&cx)?.place_in(&state, &dir)?)).await?;
             place.map(|place| place.project)
         }
         None => None,

@@ -15,6 +15,7 @@ mod operations;
 mod redacting;
 pub mod reference;
 mod resources;
+mod sharing;
 mod toolbox;
 #[cfg(test)]
 mod trial;

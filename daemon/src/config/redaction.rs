@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::Error;
 use super::setting::{Acts, Setting, Takes};
-use crate::redaction::{OwnRule, Redactor, Settings};
+use crate::redaction::{OwnRule, Rules, Settings};
 
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]
@@ -35,38 +35,41 @@ impl RedactionTable {
             key: "redaction.enabled",
             sentence: "Whether secrets are taken out of what comes in.",
             takes: Takes::Flag,
-            acts: Acts::NextStart,
+            acts: Acts::AtOnce,
             default: |config| Some(config.redaction.enabled.to_string()),
         },
         Setting {
             key: "redaction.off",
             sentence: "Kinds that are left in; docs/redaction.md has them all.",
             takes: Takes::Texts,
-            acts: Acts::NextStart,
+            acts: Acts::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "redaction.allow",
             sentence: "Values that are never redacted: as they are, or patterns between slashes.",
             takes: Takes::Texts,
-            acts: Acts::NextStart,
+            acts: Acts::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting::of_own(
             "redaction.rules.NAME.pattern",
             Takes::Text,
             "A pattern of the user's own: what it finds becomes `[redacted:NAME]`.",
-        ),
+        )
+        .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.group",
             Takes::Whole { least: 0, most: 64 },
             "The group of the pattern that is taken out, if not all of it.",
-        ),
+        )
+        .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.keywords",
             Takes::Texts,
             "Words of which one must be in a text for the pattern to be tried; absent: it always is.",
-        ),
+        )
+        .at_once(),
     ];
 
     /// The settings that the table says, with the defaults for what it does not say.
@@ -87,7 +90,7 @@ impl RedactionTable {
             rules: rules.map(|(name, table)| (name, rule(table))).collect(),
         };
         // What could not be used is refused here, where the file is known.
-        Redactor::new(&settings)?;
+        Rules::new(&settings)?;
         Ok(settings)
     }
 }

@@ -103,6 +103,13 @@ impl Setting {
         }
     }
 
+    /// The same, acting at once.
+    #[must_use]
+    pub const fn at_once(mut self) -> Self {
+        self.acts = Acts::AtOnce;
+        self
+    }
+
     /// The variable that sets it; `None` for what has names of the user's own in its key, and for
     /// tables.
     #[must_use]

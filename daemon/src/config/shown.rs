@@ -29,7 +29,8 @@ default, commented out; [config.default.toml](config.default.toml) is that file.
 
 **Which one wins**: a flag of the command line (`--socket`, `--config`), then a variable, then what a
 project says of itself in its `.lore.toml` (`id`, `name`, `templates`, `exclude`; nothing else can be said
-there), then this file, then the default.
+there), then this file, then the default. What `[projects.at.\"PATH\"]` says of one project goes before its
+`.lore.toml`.
 
 Bytes, milliseconds and the like are whole numbers in the unit that the name says. A part of a key in
 capitals stands for a name of your own. Lists are separated by commas in a variable.
@@ -147,8 +148,20 @@ pub struct InForce {
     pub key: String,
     /// As the file would say it; secrets are hidden.
     pub value: String,
-    /// Where it comes from; `None` for the default.
-    pub origin: Option<Origin>,
+    /// Where it comes from; nothing for the default, several where what they say is put together.
+    pub origins: Vec<Origin>,
+}
+
+impl InForce {
+    fn origin(&self) -> String {
+        match self.origins.as_slice() {
+            [] => "default".to_owned(),
+            origins => {
+                let told: Vec<String> = origins.iter().map(Origin::to_string).collect();
+                told.join(" and ")
+            }
+        }
+    }
 }
 
 /// Every value in force, in the order of the page.
@@ -173,14 +186,14 @@ pub fn in_force(given: &Given) -> Vec<InForce> {
             all.push(InForce {
                 key: dotted(keys),
                 value,
-                origin: given.origins.get(keys).cloned(),
+                origins: given.origins.get(keys).cloned().into_iter().collect(),
             });
         }
         if let (false, Some(value)) = (is_set, (setting.default)(&defaults)) {
             all.push(InForce {
                 key: setting.key.to_owned(),
                 value,
-                origin: None,
+                origins: Vec::new(),
             });
         }
     }
@@ -189,18 +202,13 @@ pub fn in_force(given: &Given) -> Vec<InForce> {
 
 /// The same as lines of TOML, each whole; with where it comes from if that is wanted.
 #[must_use]
-pub fn text(given: &Given, origin: bool) -> String {
+pub fn text(in_force: &[InForce], origin: bool) -> String {
     let mut lines = String::new();
-    for InForce {
-        key,
-        value,
-        origin: from,
-    } in in_force(given)
-    {
-        let _ = match (origin, from) {
-            (false, _) => writeln!(lines, "{key} = {value}"),
-            (true, None) => writeln!(lines, "{key} = {value}  # default"),
-            (true, Some(from)) => writeln!(lines, "{key} = {value}  # {from}"),
+    for one in in_force {
+        let InForce { key, value, .. } = one;
+        let _ = match origin {
+            false => writeln!(lines, "{key} = {value}"),
+            true => writeln!(lines, "{key} = {value}  # {}", one.origin()),
         };
     }
     lines
@@ -208,12 +216,12 @@ pub fn text(given: &Given, origin: bool) -> String {
 
 /// The same as one JSON object, values as the file would say them.
 #[must_use]
-pub fn json(given: &Given) -> Value {
-    let settings: Map<String, Value> = in_force(given)
-        .into_iter()
-        .map(|InForce { key, value, origin }| {
-            let origin = origin.map_or("default".to_owned(), |origin| origin.to_string());
-            (key, json!({"value": value, "origin": origin}))
+pub fn json(in_force: &[InForce]) -> Value {
+    let settings: Map<String, Value> = in_force
+        .iter()
+        .map(|one| {
+            let told = json!({"value": one.value, "origin": one.origin()});
+            (one.key.clone(), told)
         })
         .collect();
     json!({"schema_version": 1, "settings": settings})

@@ -182,8 +182,8 @@ fn the_default_file_says_the_defaults() {
         given.origins.len(),
         settings().iter().filter(with_default).count()
     );
-    let again = Given::of_text(&shown::text(&given, false), path).unwrap();
-    assert_eq!(shown::text(&again, false), shown::text(&given, false));
+    let again = Given::of_text(&lines_of(&given, false), path).unwrap();
+    assert_eq!(lines_of(&again, false), lines_of(&given, false));
     let config = format!("{:?}", Config::of(given, path).unwrap());
     assert_eq!(config, format!("{:?}", Config::new()));
 }
@@ -194,7 +194,11 @@ fn secrets_are_hidden() {
     let text =
         "[resolvers.netbox]\ncommand = [\"n\"]\nenv = {TOKEN = \"hush\"}\nkinds.site.tool = \"t\"";
     let given = Given::of_text(text, Path::new("config.toml")).unwrap();
-    let shown = format!("{} {}", shown::text(&given, true), shown::json(&given));
+    let shown = format!(
+        "{} {}",
+        lines_of(&given, true),
+        shown::json(&shown::in_force(&given))
+    );
     assert!(
         !shown.contains("hush") && shown.contains("resolvers.netbox.env"),
         "{shown}"
@@ -202,5 +206,55 @@ fn secrets_are_hidden() {
     assert!(
         shown.contains("resolvers.netbox.kinds.site.tool = \"t\"  # config.toml:4"),
         "{shown}"
+    );
+}
+
+/// What is in force as lines.
+fn lines_of(given: &Given, origin: bool) -> String {
+    shown::text(&shown::in_force(given), origin)
+}
+
+/// What `.lore.toml` says of a project is shown with its line, what the settings say of it goes before
+/// that, and patterns of both leave files out.
+#[test]
+fn what_is_in_force_for_a_project() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = std::fs::canonicalize(root.path()).unwrap();
+    let marker = folder.join(".lore.toml");
+    std::fs::write(&marker, "name = \"Shop\"\nid = \"shop\"\nexclude = [\"a\"]").unwrap();
+    let shown = |settings: &str| {
+        let path = Path::new("config.toml");
+        let given = Given::of_text(settings, path).unwrap();
+        let config = Config::of(given.clone(), path).unwrap();
+        let (shown, fault) = of_project::of_project(&given, &config, &folder);
+        (shown::text(&shown, true), fault)
+    };
+    let told = marker.display();
+    let (text, fault) = shown("");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            format!("project.id = \"shop\"  # {told}:2"),
+            format!("project.name = \"Shop\"  # {told}:1"),
+            "project.templates = \".lore/templates\"  # default".to_owned(),
+            format!("project.exclude = [\"a\"]  # {told}:3"),
+        ]
+    );
+    assert_eq!(fault, None);
+    let (text, _) = shown(&format!(
+        "[projects.at.{folder:?}]\nid = \"store\"\nexclude = [\"b\"]\n"
+    ));
+    assert!(
+        text.contains("project.id = \"store\"  # config.toml:2\n"),
+        "{text}"
+    );
+    let both = format!("project.exclude = [\"b\", \"a\"]  # config.toml:3 and {told}:3\n");
+    assert!(text.contains(&both), "{text}");
+    std::fs::write(&marker, "idd = 1").unwrap();
+    let (text, fault) = shown("");
+    assert!(
+        !text.contains("shop\"") && fault.unwrap().contains("idd"),
+        "{text}"
     );
 }

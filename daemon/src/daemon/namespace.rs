@@ -12,7 +12,7 @@ use crate::cache::Cache;
 use crate::clock::{Clock, Micros};
 use crate::config::Config;
 use crate::engine::{DataFolder, Opened};
-use crate::operation::{Context, Extensions};
+use crate::operation::{Context, Extensions, Neighbours};
 use crate::prepared::Prepared;
 use crate::redaction::Redactor;
 use crate::reload::Lives;
@@ -49,11 +49,15 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Recovers the store in a folder, which is ours alone.
+    /// Recovers the store in a folder, which is ours alone. `neighbours`: where each user has one.
     ///
     /// # Errors
     /// [`Error`]: nothing was changed that the next start would miss.
-    pub fn open(shared: &Shared, folder: DataFolder) -> Result<Self, Error> {
+    pub fn open(
+        shared: &Shared,
+        folder: DataFolder,
+        neighbours: Option<Neighbours>,
+    ) -> Result<Self, Error> {
         let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
         let fold = Arc::new(Rooms);
         let clock = Arc::new(Clock::System);
@@ -68,6 +72,9 @@ impl Namespace {
         }
         if let Some(confinement) = shared.prepared.confinement.clone() {
             extensions = extensions.with(confinement);
+        }
+        if let Some(neighbours) = neighbours {
+            extensions = extensions.with(neighbours);
         }
         let chunks_max = usize::try_from(config.search.second_tier_chunks_max);
         let search_limits = search::Limits {
@@ -108,7 +115,7 @@ impl Namespace {
             fold,
             cache: Cache::new(config.cache_bytes_max),
             extensions,
-            redactor: Redactor::new(&config.redaction)?,
+            redactor: Redactor::new(lives.redaction.clone()),
             folder,
             socket: places.socket.clone(),
             started: shared.started,

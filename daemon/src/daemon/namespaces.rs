@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use lore::places::ensure_folder;
@@ -14,6 +14,8 @@ use super::namespace::{Namespace, Shared};
 use crate::api::{Dispatch, Guest};
 use crate::engine::{DataFolder, WriteState};
 use crate::error::{Code, Refusal};
+use crate::operation::{Neighbour, Neighbours};
+use crate::service::access::user;
 
 /// Namespaces that may be open at once: each has threads, a cache and memtables of its own.
 pub const OPEN_MAX: usize = 64;
@@ -28,6 +30,8 @@ const LET_GO_LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// All of them, by the numbers of their users.
 pub struct Namespaces {
+    /// Itself, for the namespaces: their users' calls may be about a project that another user shares.
+    me: Weak<Self>,
     shared: Arc<Shared>,
     slots: StdMutex<BTreeMap<u32, Arc<Slot>>>,
     open: AtomicUsize,
@@ -58,11 +62,29 @@ impl Drop for Stay {
 impl Namespaces {
     /// None is open yet.
     #[must_use]
-    pub fn new(shared: Arc<Shared>) -> Self {
-        Self {
+    pub fn new(shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
             shared,
             slots: StdMutex::default(),
             open: AtomicUsize::new(0),
+        })
+    }
+
+    /// How calls in one namespace find another one.
+    fn neighbours(&self) -> Neighbours {
+        let all = Weak::clone(&self.me);
+        Neighbours {
+            find: Box::new(move |uid| {
+                let all = all.upgrade();
+                Box::pin(async move {
+                    match all {
+                        Some(all) => all.of_known(uid).await,
+                        None => Ok(None),
+                    }
+                })
+            }),
+            uid: user,
         }
     }
 
@@ -99,15 +121,35 @@ impl Namespaces {
         })
     }
 
+    /// The memory of a user who has one; `None` for others, and nothing is made for them.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub async fn of_known(&self, uid: u32) -> Result<Option<Neighbour>, Refusal> {
+        let folder = self.folder_of(uid);
+        if !tokio::task::spawn_blocking(move || folder.is_dir())
+            .await
+            .unwrap_or(false)
+        {
+            return Ok(None);
+        }
+        let guest = self.of(uid).await?;
+        Ok(Some(Neighbour {
+            context: Arc::clone(guest.dispatch.context()),
+            stays: guest.stays,
+        }))
+    }
+
     async fn open(&self, uid: u32) -> Result<Namespace, Refusal> {
         if self.open.load(Ordering::Relaxed) >= OPEN_MAX {
             let message = format!("{OPEN_MAX} users are connected, as many as may be at once");
             return Err(Refusal::new(Code::RateLimited, message).hint("Try again in a minute."));
         }
         let (shared, data) = (Arc::clone(&self.shared), self.folder_of(uid));
+        let neighbours = self.neighbours();
         let opened = tokio::task::spawn_blocking(move || {
             ensure_folder(&data)?;
-            Namespace::open(&shared, DataFolder { data })
+            Namespace::open(&shared, DataFolder { data }, Some(neighbours))
         })
         .await;
         let unavailable = |why: String| {

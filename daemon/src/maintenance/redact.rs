@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::{Outcome, text};
 use crate::config::Config;
-use crate::redaction::{Found, Redactor};
+use crate::live::Live;
+use crate::redaction::{Found, Redactor, Rules};
 
 /// Writes files without their secrets to standard output, one after the other; `-` is standard input.
 ///
 /// # Errors
 /// A sentence, when a file cannot be read or the output not written.
 pub fn print(config: &Config, files: &[PathBuf]) -> Outcome {
-    let redactor = Redactor::new(&config.redaction).map_err(text)?;
+    let redactor = redactor(config)?;
     let mut out = std::io::stdout().lock();
     for file in files {
         let content = read(file)?;
@@ -27,7 +28,7 @@ pub fn print(config: &Config, files: &[PathBuf]) -> Outcome {
 /// # Errors
 /// A sentence, when a file cannot be read or the output not written.
 pub fn check(config: &Config, files: &[PathBuf]) -> Outcome {
-    let redactor = Redactor::new(&config.redaction).map_err(text)?;
+    let redactor = redactor(config)?;
     let mut out = std::io::stdout().lock();
     let mut count = 0;
     for file in files {
@@ -43,6 +44,11 @@ pub fn check(config: &Config, files: &[PathBuf]) -> Outcome {
     }
     writeln!(out, "{count} found in {} files", files.len()).map_err(text)?;
     Ok(count == 0)
+}
+
+fn redactor(config: &Config) -> Result<Redactor, String> {
+    let rules = Rules::new(&config.redaction).map_err(text)?;
+    Ok(Redactor::new(Live::new(rules)))
 }
 
 /// A file as a text; bytes that are none are shown as U+FFFD.

@@ -4,18 +4,34 @@ use std::io::Write;
 use std::path::Path;
 
 use super::Outcome;
+use crate::config::of_project::of_project;
 use crate::config::{Config, Given, shown};
 
-/// Prints every setting in force.
+/// Prints every setting in force, and what is in force for the project of a directory.
 ///
 /// # Errors
 /// What is wrong with the settings, or that nobody reads what is printed.
-pub fn show(path: &Path, origin: bool, json: bool) -> Outcome {
+pub fn show(path: &Path, dir: &Path, origin: bool, json: bool) -> Outcome {
     let given = Given::load(path, std::env::vars_os()).map_err(|error| error.to_string())?;
-    Config::of(given.clone(), path).map_err(|error| error.to_string())?;
+    let config = Config::of(given.clone(), path).map_err(|error| error.to_string())?;
+    let mut in_force = shown::in_force(&given);
+    let (of_project, fault) = of_project(&given, &config, dir);
+    if let Some(fault) = fault {
+        eprintln!("lored: the project's marker is not in force: {fault}");
+    }
     print(&match json {
-        true => format!("{:#}\n", shown::json(&given)),
-        false => shown::text(&given, origin),
+        true => {
+            in_force.extend(of_project);
+            format!("{:#}\n", shown::json(&in_force))
+        }
+        false => {
+            let mut text = shown::text(&in_force, origin);
+            // As comments: so the whole is a file of settings.
+            for line in shown::text(&of_project, origin).lines() {
+                text.push_str(&format!("# {line}\n"));
+            }
+            text
+        }
     })
 }
 

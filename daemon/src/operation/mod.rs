@@ -7,6 +7,7 @@
 mod caller;
 pub mod cursor;
 mod extensions;
+mod neighbours;
 mod patience;
 
 use std::future::Future;
@@ -37,6 +38,7 @@ use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 pub use extensions::Extensions;
+pub use neighbours::{Neighbour, Neighbours};
 pub use patience::Patience;
 
 /// How long `at_least` waits for a position.

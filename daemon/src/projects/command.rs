@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_bytes::ByteArray;
 
 use super::event::{
-    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, WorktreeNoted, Written,
+    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, ProjectShared,
+    WorktreeNoted, Written,
 };
 use super::view::{self, FileRow};
 use crate::clock::Micros;
@@ -110,6 +111,32 @@ impl Command for Initialise {
             return Err(nothing_recorded());
         }
         Ok(events)
+    }
+}
+
+/// Wants a project shared with somebody, or no more.
+pub struct Shares {
+    /// Which; it has to be known.
+    pub project: String,
+    /// With whom, and what for.
+    pub shared: ProjectShared,
+    /// Of the payload.
+    pub salt: [u8; 16],
+}
+
+impl Command for Shares {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if view::project(on.rows, &self.project)?.is_none() {
+            return Err(unknown(&self.project));
+        }
+        Ok(vec![NewEvent {
+            kind: ProjectShared::KIND,
+            session: None,
+            project: Some(self.project.clone()),
+            fact: codec::encode(&self.shared),
+            body: empty(self.salt),
+            origin: None,
+        }])
     }
 }
 

@@ -129,7 +129,10 @@ impl FileVersion {
                 version: written.version,
             }),
             Some(
-                ProjectFact::Initialised(_) | ProjectFact::Worktree(_) | ProjectFact::Drafted(_),
+                ProjectFact::Initialised(_)
+                | ProjectFact::Worktree(_)
+                | ProjectFact::Drafted(_)
+                | ProjectFact::Shared(_),
             )
             | None => None,
         })
@@ -160,9 +163,36 @@ pub struct Drafted {
     pub blobs: Vec<ByteArray<32>>,
 }
 
+/// What another user of the machine may do with the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProjectShared {
+    /// The user's number.
+    pub user: u32,
+    /// What; absent: nothing any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<ShareAccess>,
+}
+
+/// What a user may do with a project that is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShareAccess {
+    /// Read its context files.
+    Read,
+    /// Read and write them.
+    Write,
+}
+
+impl ProjectShared {
+    /// The kind as stored.
+    pub const KIND: &'static str = "ProjectShared";
+}
+
 /// What folding needs of an event of this room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectFact {
+    /// It is shared with somebody, or no more.
+    Shared(ProjectShared),
     /// A directory became a project.
     Initialised(ProjectInitialised),
     /// A worktree was worked in.
@@ -187,6 +217,7 @@ impl ProjectFact {
             ProjectInitialised::KIND => Some(Self::Initialised(codec::decode_part(event, fact)?)),
             WorktreeNoted::KIND => Some(Self::Worktree(codec::decode_part(event, fact)?)),
             ContextWritten::KIND => Some(Self::Written(codec::decode_part(event, fact)?)),
+            ProjectShared::KIND => Some(Self::Shared(codec::decode_part(event, fact)?)),
             ContextDrafted::KIND => Some(Self::Drafted(codec::decode_part(event, fact)?)),
             _ => None,
         })
@@ -196,7 +227,7 @@ impl ProjectFact {
     #[must_use]
     pub fn blobs(&self) -> &[ByteArray<32>] {
         match self {
-            Self::Initialised(_) | Self::Worktree(_) => &[],
+            Self::Initialised(_) | Self::Worktree(_) | Self::Shared(_) => &[],
             Self::Written(written) => &written.blobs,
             Self::Drafted(drafted) => &drafted.blobs,
         }

@@ -1,8 +1,10 @@
 //! `.lore.toml`: what a project says of itself in its root.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::de::DeTable;
 
 /// The file's name.
 pub const FILE: &str = ".lore.toml";
@@ -109,12 +111,33 @@ pub fn is_in(folder: &Path) -> bool {
     std::fs::symlink_metadata(folder.join(FILE)).is_ok_and(|file| file.is_file())
 }
 
+/// Where the marker of a folder is.
+#[must_use]
+pub fn path(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// In which line of a folder's marker each key stands, from 1; of one that cannot be read, none.
+#[must_use]
+pub fn lines(folder: &Path) -> BTreeMap<String, usize> {
+    let Ok(text) = std::fs::read_to_string(path(folder)) else {
+        return BTreeMap::new();
+    };
+    let Ok(table) = DeTable::parse(&text) else {
+        return BTreeMap::new();
+    };
+    let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+    let keys = table.get_ref().keys();
+    keys.map(|key| (key.get_ref().to_string(), line(key.span().start)))
+        .collect()
+}
+
 /// Reads the marker of a folder; one that is not there says nothing.
 ///
 /// # Errors
 /// A sentence with file and line, when it is there and cannot be used.
 pub fn read(folder: &Path) -> Result<Marker, String> {
-    let path = folder.join(FILE);
+    let path = path(folder);
     if !is_in(folder) {
         return Ok(Marker::default());
     }

@@ -28,14 +28,16 @@ mod view;
 pub mod watch;
 
 #[cfg(test)]
-pub(crate) use command::{DraftContext, Initialise, Known, Report, Subject, WriteContext};
+pub(crate) use command::{DraftContext, Initialise, Known, Report, Shares, Subject, WriteContext};
 pub use event::{
     Change, ContextDrafted, ContextWritten, Drafted, FileVersion, ProjectFact, ProjectInitialised,
-    WorktreeNoted, Written, blobs_of, brought,
+    ProjectShared, ShareAccess, WorktreeNoted, Written, blobs_of, brought,
 };
 pub use files::remove_files;
-pub use marker::Marker;
+pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use place::{Configured, Place};
 pub use room::{Limits, Room, Settings};
-pub use view::{FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, version};
+pub use view::{
+    FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, shared_with, version,
+};

@@ -39,6 +39,9 @@ pub struct Place {
     pub marker: Marker,
     /// Why it says nothing, when it is there and broken.
     pub marker_fault: Option<String>,
+    /// The id that it would have without `.lore.toml`, when that file alone names another: anybody can
+    /// write such a file, so an id that belongs to another folder is not taken from it.
+    unclaimed: Option<String>,
 }
 
 impl Place {
@@ -62,15 +65,14 @@ impl Place {
         let own = configured
             .iter()
             .find(|own| own.path == root || own.path == path);
+        let is_claimed = marker.id.is_some() && own.is_none_or(|own| own.marker.id.is_none());
         let marker = match own {
             Some(own) => marker.under(&own.marker),
             None => marker,
         };
         let digits = Hash::of(identity.as_os_str().as_encoded_bytes()).to_string();
-        let project = match &marker.id {
-            Some(id) => id.clone(),
-            None => format!("{}-{}", reduced(&path), digits.get(..8)?),
-        };
+        let made = format!("{}-{}", reduced(&path), digits.get(..8)?);
+        let project = marker.id.clone().unwrap_or_else(|| made.clone());
         let base = path.file_name().unwrap_or_default().to_string_lossy();
         let name = marker.name.clone().unwrap_or_else(|| match &*base {
             "" => project.clone(),
@@ -84,11 +86,34 @@ impl Place {
             branch,
             marker,
             marker_fault,
+            unclaimed: is_claimed.then_some(made),
         })
     }
-}
 
-impl Place {
+    /// Whether the id is what `.lore.toml` alone says.
+    #[must_use]
+    pub const fn is_claimed(&self) -> bool {
+        self.unclaimed.is_some()
+    }
+
+    /// The place without the id that its `.lore.toml` claims, since that belongs to another folder.
+    #[must_use]
+    pub fn without_claim(mut self, owner: &Path) -> Self {
+        let Some(made) = self.unclaimed.take() else {
+            return self;
+        };
+        let id = std::mem::replace(&mut self.project, made);
+        self.marker.id = None;
+        self.marker_fault = Some(format!(
+            "{}: `id` is {id:?}, which is the project at {}. If this is the same project, say so in \
+             config.toml: [projects.at.{:?}] with id = {id:?}",
+            self.root.join(marker::FILE).display(),
+            owner.display(),
+            self.root.display().to_string(),
+        ));
+        self
+    }
+
     /// The place of a directory that cannot be looked at: a project of its own, known by its path as it
     /// is written. `None` for a path that is not absolute.
     #[must_use]
@@ -112,6 +137,7 @@ impl Place {
             branch: None,
             marker: Marker::default(),
             marker_fault: None,
+            unclaimed: None,
         })
     }
 }

@@ -88,7 +88,8 @@ impl Resource for ContextFile {
                     ProjectFact::Initialised(_)
                     | ProjectFact::Worktree(_)
                     | ProjectFact::Written(_)
-                    | ProjectFact::Drafted(_),
+                    | ProjectFact::Drafted(_)
+                    | ProjectFact::Shared(_),
                 )
                 | None,
             ) => Touched::default(),

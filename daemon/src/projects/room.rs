@@ -6,8 +6,10 @@ use super::files::Desk;
 use super::place::{Configured, Place};
 use super::shelf::Shelf;
 use super::template::Layers;
+use super::view;
 use crate::error::{Code, Refusal};
 use crate::operation::Context;
+use crate::store::{Error, Rows};
 
 /// What may be kept of context files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,27 @@ impl Room {
         } else {
             Place::unseen(dir)
         }
+    }
+
+    /// The same in the light of what is known: the id of another folder, which is still that project, is
+    /// not taken from a `.lore.toml`; the settings can confirm it. A folder that has moved keeps its id.
+    ///
+    /// # Errors
+    /// [`Error`] when the rows cannot be read.
+    pub fn place_in(&self, rows: &dyn Rows, dir: &Path) -> Result<Option<Place>, Error> {
+        let place = match self.place_of(dir) {
+            Some(place) if place.is_claimed() => place,
+            settled => return Ok(settled),
+        };
+        let known = view::project(rows, &place.project)?.map(|row| PathBuf::from(row.path));
+        let other = known.filter(|owner| *owner != place.path).filter(|owner| {
+            let there = self.place_of(owner);
+            there.is_some_and(|there| there.path == *owner && there.project == place.project)
+        });
+        Ok(Some(match other {
+            Some(owner) => place.without_claim(&owner),
+            None => place,
+        }))
     }
 
     /// The folder of a project's context files.

@@ -8,6 +8,7 @@
 //! | `c` project 0 file type | [`FileRow`]: the newest version |
 //! | `v` project 0 file type 0 version (u64) | [`FileRow`]: each version |
 //! | `d` project 0 file type 0 agent | [`DraftRow`] |
+//! | `s` project 0 user (u32) | [`ShareRow`] |
 //!
 //! Values are CBOR; numbers in keys are big-endian. Ids, types and agents hold no zero byte.
 
@@ -16,7 +17,7 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Change, Drafted, ProjectFact, Written};
+use super::event::{Change, Drafted, ProjectFact, ShareAccess, Written};
 use crate::clock::Micros;
 use crate::log::{Position, RecordKey, Stamped, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
@@ -97,6 +98,15 @@ impl DraftRow {
     }
 }
 
+/// What another user of the machine may do with a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareRow {
+    /// What.
+    pub access: ShareAccess,
+    /// Since when.
+    pub since: Micros,
+}
+
 fn key(tag: u8, project: &str, rest: &[&[u8]]) -> Vec<u8> {
     let mut key = vec![tag];
     key.extend(project.as_bytes());
@@ -156,6 +166,14 @@ pub fn apply(
                 noted_at: at,
             };
             put(rows, &key(b'w', project, &[noted.path.as_bytes()]), &row);
+        }
+        ProjectFact::Shared(shared) => {
+            let own = key(b's', project, &[&shared.user.to_be_bytes()]);
+            match shared.access {
+                Some(access) => put(rows, &own, &ShareRow { access, since: at }),
+                None => rows.remove(SPACE, &own),
+            }
+            return Ok(());
         }
         ProjectFact::Written(written) => apply_written(rows, event, project, written, record),
         ProjectFact::Drafted(drafted) => {
@@ -221,13 +239,49 @@ fn apply_written(
     rows.remove(SPACE, &draft);
 }
 
+/// With whom a project is shared, by the users' numbers.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn shares(rows: &dyn Rows, project: &str) -> Result<Vec<(u32, ShareRow)>, Error> {
+    let prefix = key(b's', project, &[&[]]);
+    let mut found = Vec::new();
+    rows.scan(
+        SPACE,
+        &prefix,
+        &after_prefix(&prefix),
+        Direction::Forward,
+        &mut |at, value| {
+            let user = at.get(prefix.len()..).and_then(|user| user.try_into().ok());
+            if let Some(user) = user {
+                found.push((u32::from_be_bytes(user), decode(at, value)?));
+            }
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
+    Ok(found)
+}
+
+/// What a user may do with a project of somebody else's.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn shared_with(
+    rows: &dyn Rows,
+    project: &str,
+    user: u32,
+) -> Result<Option<ShareAccess>, Error> {
+    let row: Option<ShareRow> = get(rows, &key(b's', project, &[&user.to_be_bytes()]))?;
+    Ok(row.map(|row| row.access))
+}
+
 /// Removes all rows of a project.
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, project: &str) -> Result<(), Error> {
     rows.remove(SPACE, &key(b'p', project, &[]));
-    for tag in *b"wcvd" {
+    for tag in *b"wcvds" {
         remove_all(rows, SPACE, &key(tag, project, &[&[]]))?;
     }
     Ok(())

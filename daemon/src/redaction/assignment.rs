@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::MARK;
 use super::names::{Meaning, NAME_BYTES_MAX, meaning};
+use super::rules::MARK;
 use super::values::Setting;
 
 /// A value that stands under a name.

@@ -8,14 +8,15 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
+use super::address;
 use super::assignment::{self, Run};
 use super::keywords::Keywords;
 use super::kinds::{self, Begin, Entropy, Form, How, Kind};
 use super::names::{Meaning, has_words, meaning};
+use super::rules::MARK;
 use super::values::{
     Setting, entropy, is_known_example, is_password, is_placeholder, is_random, is_variable,
 };
-use super::{MARK, address};
 
 /// Words of names that a secret may stand under.
 const NAME_KEYWORDS: &[&str] = &[

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::find::FINDER;
 use super::value::{Names, Taken};
-use super::{Found, Redactor};
+use super::{Found, Rules};
 
 /// How deep JSON may nest: what is deeper is refused by whoever reads it.
 const DEPTH_MAX: usize = 256;
@@ -14,27 +14,23 @@ const DEPTH_MAX: usize = 256;
 pub(super) const NESTING_MAX: usize = 4;
 
 /// The text without secrets; `None` when it is no JSON.
-pub(super) fn redact<'j>(
-    redactor: &Redactor,
-    json: &'j str,
-    found: &mut Found,
-) -> Option<Cow<'j, str>> {
-    nested(redactor, json, NESTING_MAX, found)
+pub(super) fn redact<'j>(rules: &Rules, json: &'j str, found: &mut Found) -> Option<Cow<'j, str>> {
+    nested(rules, json, NESTING_MAX, found)
 }
 
 /// The same for what may be a string in JSON itself.
 fn nested<'j>(
-    redactor: &Redactor,
+    rules: &Rules,
     json: &'j str,
     nesting: usize,
     found: &mut Found,
 ) -> Option<Cow<'j, str>> {
-    if !may_hold(redactor, json) {
+    if !may_hold(rules, json) {
         return Some(Cow::Borrowed(json));
     }
     let mut counted = Found::default();
     let mut walk = Walk {
-        redactor,
+        rules,
         json,
         at: 0,
         copied: 0,
@@ -64,7 +60,7 @@ fn nested<'j>(
 
 /// A string under its names: JSON in itself, or a text.
 pub(super) fn string<'s>(
-    redactor: &Redactor,
+    rules: &Rules,
     names: Names<'_>,
     text: &'s str,
     nesting: usize,
@@ -72,18 +68,16 @@ pub(super) fn string<'s>(
 ) -> Cow<'s, str> {
     if let Some(nesting) = nesting.checked_sub(1)
         && text.trim_ascii_start().starts_with(['{', '['])
-        && let Some(redacted) = nested(redactor, text, nesting, found)
+        && let Some(redacted) = nested(rules, text, nesting, found)
     {
         return redacted;
     }
-    redactor.under(names.of_value(), text, found)
+    rules.under(names.of_value(), text, found)
 }
 
 /// Whether a JSON text may hold a secret; `false` is certain.
-fn may_hold(redactor: &Redactor, json: &str) -> bool {
-    FINDER.may_be_in(json)
-        || hides_ascii(json)
-        || redactor.own.iter().any(|own| own.may_be_in(json))
+fn may_hold(rules: &Rules, json: &str) -> bool {
+    FINDER.may_be_in(json) || hides_ascii(json) || rules.own.iter().any(|own| own.may_be_in(json))
 }
 
 /// Whether an escape stands for a letter, a digit or a slash, which could hide a keyword.
@@ -99,7 +93,7 @@ fn hides_ascii(json: &str) -> bool {
 }
 
 struct Walk<'w, 'j> {
-    redactor: &'w Redactor,
+    rules: &'w Rules,
     json: &'j str,
     at: usize,
     /// Up to where `out` has it.
@@ -197,7 +191,7 @@ impl<'j> Walk<'_, 'j> {
     fn string(&mut self, names: Names<'_>) -> Option<()> {
         let start = self.at;
         let text = self.read()?;
-        match string(self.redactor, names, &text, self.nesting, self.found) {
+        match string(self.rules, names, &text, self.nesting, self.found) {
             Cow::Owned(redacted) => self.write(start, &redacted),
             Cow::Borrowed(_) => Some(()),
         }
@@ -207,7 +201,7 @@ impl<'j> Walk<'_, 'j> {
     fn key(&mut self, taken: &mut Taken) -> Option<Cow<'j, str>> {
         let start = self.at;
         let key = self.read()?;
-        if let Cow::Owned(redacted) = self.redactor.under(None, &key, self.found) {
+        if let Cow::Owned(redacted) = self.rules.under(None, &key, self.found) {
             self.write(start, &taken.free(redacted))?;
         }
         Some(key)

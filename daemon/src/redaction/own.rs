@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lore::protocol::nearest;
 use regex_automata::meta::Regex;
 
-use super::Redactor;
+use super::Rules;
 use super::find::{FINDER, Span, compile};
 
 /// Most rules, and most values that are never redacted.
@@ -97,11 +96,11 @@ impl Default for Settings {
     }
 }
 
-/// What [`Redactor::new`] does.
-pub(super) fn redactor(settings: &Settings) -> Result<Redactor, Error> {
-    let mut redactor = Redactor {
+/// What [`Rules::new`] does.
+pub(super) fn rules(settings: &Settings) -> Result<Rules, Error> {
+    let mut rules = Rules {
         is_enabled: settings.enabled,
-        ..Redactor::default()
+        ..Rules::default()
     };
     for (of, count) in [
         ("off", settings.off.len()),
@@ -113,10 +112,7 @@ pub(super) fn redactor(settings: &Settings) -> Result<Redactor, Error> {
         }
     }
     for name in &settings.off {
-        match FINDER
-            .kind(name)
-            .and_then(|kind| redactor.off.get_mut(kind))
-        {
+        match FINDER.kind(name).and_then(|kind| rules.off.get_mut(kind)) {
             Some(off) => *off = true,
             None => {
                 return Err(Error::Kind {
@@ -131,19 +127,18 @@ pub(super) fn redactor(settings: &Settings) -> Result<Redactor, Error> {
             .strip_prefix('/')
             .and_then(|rest| rest.strip_suffix('/'))
         {
-            None => drop(redactor.allowed.insert(allowed.clone())),
+            None => drop(rules.allowed.insert(allowed.clone())),
             Some(pattern) => {
                 let pattern = usable(pattern, || format!("`allow` has /{pattern}/"))?;
-                redactor.allowed_patterns.push(pattern);
+                rules.allowed_patterns.push(pattern);
             }
         }
     }
     for (name, rule) in &settings.rules {
-        redactor.own.push(Own::new(name, rule)?);
-        redactor.kinds.push(Arc::from(name.as_str()));
-        redactor.counts.push(AtomicU64::new(0));
+        rules.own.push(Own::new(name, rule)?);
+        rules.kinds.push(Arc::from(name.as_str()));
     }
-    Ok(redactor)
+    Ok(rules)
 }
 
 impl Own {

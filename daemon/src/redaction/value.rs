@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::json::{self, NESTING_MAX};
-use super::{Found, Redactor};
+use super::{Found, Rules};
 
 /// The names that a value stands under.
 #[derive(Clone, Copy, Default)]
@@ -43,40 +43,35 @@ impl<'n> Names<'n> {
 }
 
 /// Replaces the secrets in the strings of a value.
-pub(super) fn redact(redactor: &Redactor, value: &mut Value, found: &mut Found) {
-    below(redactor, Names::default(), value, found);
+pub(super) fn redact(rules: &Rules, value: &mut Value, found: &mut Found) {
+    below(rules, Names::default(), value, found);
 }
 
-fn below(redactor: &Redactor, names: Names<'_>, value: &mut Value, found: &mut Found) {
+fn below(rules: &Rules, names: Names<'_>, value: &mut Value, found: &mut Found) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => {
-            if let Cow::Owned(redacted) = json::string(redactor, names, text, NESTING_MAX, found) {
+            if let Cow::Owned(redacted) = json::string(rules, names, text, NESTING_MAX, found) {
                 *text = redacted;
             }
         }
         Value::Array(items) => {
             for item in items {
-                below(redactor, names, item, found);
+                below(rules, names, item, found);
             }
         }
-        Value::Object(object) => of_object(redactor, names, object, found),
+        Value::Object(object) => of_object(rules, names, object, found),
     }
 }
 
-fn of_object(
-    redactor: &Redactor,
-    above: Names<'_>,
-    object: &mut Map<String, Value>,
-    found: &mut Found,
-) {
+fn of_object(rules: &Rules, above: Names<'_>, object: &mut Map<String, Value>, found: &mut Found) {
     let mut called: Option<String> = None;
     let mut has_secret_keys = false;
     for (key, value) in object.iter_mut() {
         let names = above.below(key, called.as_deref());
         let name = names.is_a_name().then(|| value.as_str().map(str::to_owned));
-        below(redactor, names, value, found);
-        has_secret_keys = has_secret_keys || !redactor.findings(key).is_empty();
+        below(rules, names, value, found);
+        has_secret_keys = has_secret_keys || !rules.findings(key).is_empty();
         if let Some(name) = name {
             called = name;
         }
@@ -84,12 +79,13 @@ fn of_object(
     if has_secret_keys {
         let mut taken = Taken::default();
         let old = std::mem::take(object);
-        object.extend(old.into_iter().map(
-            |(key, value)| match redactor.under(None, &key, found) {
-                Cow::Borrowed(_) => (key, value),
-                Cow::Owned(redacted) => (taken.free(redacted), value),
-            },
-        ));
+        object.extend(
+            old.into_iter()
+                .map(|(key, value)| match rules.under(None, &key, found) {
+                    Cow::Borrowed(_) => (key, value),
+                    Cow::Owned(redacted) => (taken.free(redacted), value),
+                }),
+        );
     }
 }
 

@@ -6,10 +6,15 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 
 use listenfd::ListenFd;
+use lore::manager::Manager;
 use lore::places::PlaceError;
+use service_binding::{Binding, Listener};
 use tokio::net::UnixListener;
 
 use super::manager;
+
+/// What the job of launchd calls its socket.
+const LAUNCHD_SOCKET: &str = "fd://Listeners";
 
 /// Why a folder or the socket cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -131,28 +136,20 @@ impl HandedOver {
     }
 }
 
-/// Takes the socket that a service manager handed over (`LISTEN_FDS`), if one did. Programs that are
-/// started before that would have it, too; and since it clears variables, there must be no second
-/// thread.
+/// Takes the socket that a service manager handed over, if one did. Programs that are started before that
+/// would have it, too; and since it clears variables, there must be no second thread.
 ///
 /// # Errors
 /// [`SocketError::HandOver`] when it handed over something else, or more.
 pub fn handed_over() -> Result<Option<HandedOver>, SocketError> {
-    // Remembered, since the next line clears what tells it.
-    let _ = manager::find();
-    let mut handed = ListenFd::from_env();
-    let count = handed.len();
-    if count == 0 {
+    // Asked first, since taking a socket clears what tells it.
+    let listener = match manager::find() {
+        Manager::Launchd => of_launchd()?,
+        Manager::Systemd | Manager::Client | Manager::None => of_systemd()?,
+    };
+    let Some(listener) = listener else {
         return Ok(None);
-    }
-    let refused = |what: String| SocketError::HandOver(what);
-    if count > 1 {
-        return Err(refused(format!("{count} descriptors")));
-    }
-    let listener = handed
-        .take_unix_listener(0)
-        .map_err(|error| refused(format!("a descriptor that is no such socket ({error})")))?
-        .ok_or_else(|| refused("a descriptor that was taken before".to_owned()))?;
+    };
     let address = listener
         .local_addr()
         .map_err(|error| refused(error.to_string()))?;
@@ -161,6 +158,48 @@ pub fn handed_over() -> Result<Option<HandedOver>, SocketError> {
         .ok_or_else(|| refused("a socket without a path".to_owned()))?
         .to_path_buf();
     Ok(Some(HandedOver { listener, path }))
+}
+
+const fn refused(what: String) -> SocketError {
+    SocketError::HandOver(what)
+}
+
+/// By `LISTEN_FDS`, as `sd_listen_fds(3)` says.
+fn of_systemd() -> Result<Option<StdListener>, SocketError> {
+    let mut handed = ListenFd::from_env();
+    match handed.len() {
+        0 => return Ok(None),
+        1 => {}
+        count => return Err(refused(format!("{count} descriptors"))),
+    }
+    let taken = handed
+        .take_unix_listener(0)
+        .map_err(|error| refused(format!("a descriptor that is no such socket ({error})")))?;
+    taken
+        .map(Some)
+        .ok_or_else(|| refused("a descriptor that was taken before".to_owned()))
+}
+
+/// The socket that the job names, by `launch_activate_socket(3)`. Without one, the daemon makes its own:
+/// launchd starts a job also when it could not make its socket.
+fn of_launchd() -> Result<Option<StdListener>, SocketError> {
+    let binding = match Binding::try_from(LAUNCHD_SOCKET) {
+        Ok(binding) => binding,
+        Err(error) => {
+            tracing::debug!(%error, "launchd handed over no socket");
+            return Ok(None);
+        }
+    };
+    let listener = match Listener::try_from(binding).map_err(|error| refused(error.to_string()))? {
+        Listener::Unix(listener) => listener,
+        Listener::Tcp(_) | Listener::NamedPipe(_) => {
+            return Err(refused("a socket of another kind".to_owned()));
+        }
+    };
+    // Not for the programs that the daemon starts.
+    rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC)
+        .map_err(|error| refused(error.to_string()))?;
+    Ok(Some(listener))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use lored::clock::Clock;
 use lored::log::{Body, NewEvent, codec};
 use lored::packs::PackMade;
 use lored::projects::{
-    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, WorktreeNoted, Written,
+    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, ProjectShared,
+    ShareAccess, WorktreeNoted, Written,
 };
 use lored::steps::Text;
 use serde::Serialize;
@@ -63,6 +64,13 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     found.push(("context_drafted_with_blob", with_blob));
     let pack = event(PackMade::KIND, &talk::pack_of_files(), empty(), &clock);
     found.push(("pack_made_of_files", pack));
+    for (name, access) in [
+        ("project_shared", Some(ShareAccess::Write)),
+        ("project_shared_no_more", None),
+    ] {
+        let shared = ProjectShared { user: 1001, access };
+        found.push((name, event(ProjectShared::KIND, &shared, empty(), &clock)));
+    }
     found
 }
 

@@ -218,6 +218,51 @@ fn the_config_names_the_project() {
     assert_eq!(listed(&daemon)[0]["name"], "Other");
 }
 
+/// Anybody can write a marker: the id of another folder's project is not taken from it, unless the config
+/// says the same, or that folder is no longer that project.
+#[test]
+fn the_id_of_another_folder_has_to_be_confirmed() {
+    let home = home!();
+    let (first, copy) = (folder(&home, "shop"), folder(&home, "copies/shop"));
+    for root in [&first, &copy] {
+        fs::write(Path::new(root).join(".lore.toml"), "id = \"the-shop\"\n").unwrap();
+    }
+    let daemon = home.start();
+    let init = |daemon: &Daemon, root: &str| daemon.call("init_project", json!({"path": root}));
+    assert_eq!(init(&daemon, &first)["project"], "the-shop");
+    let bugs = json!({"project_id": "the-shop", "file_type": "session_summary", "content": summary(&["a"])});
+    daemon.call("update_context", bugs);
+
+    let reply = init(&daemon, &copy);
+    assert!(text(&reply["project"]).starts_with("shop-"), "{reply}");
+    assert!(
+        warns(&reply, &first) && warns(&reply, "[projects.at."),
+        "{reply:#}"
+    );
+    let mut inside = connect_in(&daemon, "ada", &copy);
+    let current = json!({"project_id": "current", "file_type": "session_summary"});
+    let read = call(&mut inside, "get_context", current.clone()).unwrap();
+    assert_eq!(read["version"], 0, "{read}");
+    daemon.stop();
+
+    home.configure(&format!("[projects.at.{copy:?}]\nid = \"the-shop\"\n"));
+    let daemon = home.start();
+    assert_eq!(init(&daemon, &copy)["project"], "the-shop");
+    daemon.stop();
+
+    // The config says nothing any more, and the folder has moved since.
+    home.configure("");
+    fs::remove_dir_all(&copy).unwrap();
+    let daemon = home.start();
+    assert_eq!(init(&daemon, &first)["project"], "the-shop");
+    let moved = format!("{}/shop", folder(&home, "moved"));
+    fs::rename(&first, &moved).unwrap();
+    assert_eq!(init(&daemon, &moved)["project"], "the-shop");
+    let mut inside = connect_in(&daemon, "ada", &moved);
+    let read = call(&mut inside, "get_context", current).unwrap();
+    assert_eq!(read["version"], 1, "{read}");
+}
+
 /// `current` needs a directory, unknown ids and paths are told with the projects that there are, and what
 /// can be no id says what one is.
 #[test]

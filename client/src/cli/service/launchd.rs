@@ -17,13 +17,15 @@ pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<
     let path = job_path()?;
     let text = units::job(places, daemon, places::variable)?;
     let running = handover::running(places, globals)?;
-    Ok(steps_of(path, text, running))
+    // launchd makes the socket, and not the folder that it is in.
+    let folder = places.socket_folder().to_path_buf();
+    Ok(steps_of(folder, path, text, running))
 }
 
-fn steps_of(path: PathBuf, text: String, running: Option<u32>) -> Vec<Step> {
+fn steps_of(folder: PathBuf, path: PathBuf, text: String, running: Option<u32>) -> Vec<Step> {
     let (domain, job) = domain();
     let file = path.display().to_string();
-    let mut steps = vec![Step::Write { path, text }];
+    let mut steps = vec![Step::Folder { path: folder }, Step::Write { path, text }];
     // The job of before, if there is one.
     steps.push(Step::attempt(&["launchctl", "bootout", &job]));
     steps.extend(running.map(|process| Step::Stop { process }));
@@ -69,10 +71,11 @@ mod tests {
 
     #[test]
     fn an_earlier_job_ends_before_the_new_one_begins() {
-        let steps = steps_of("/a.plist".into(), "t".to_owned(), Some(7));
+        let steps = steps_of("/run".into(), "/a.plist".into(), "t".to_owned(), Some(7));
         let programs: Vec<_> = steps
             .iter()
             .map(|step| match step {
+                Step::Folder { .. } => "folder",
                 Step::Write { .. } => "write",
                 Step::Remove { .. } => "remove",
                 Step::Stop { .. } => "stop",
@@ -81,7 +84,7 @@ mod tests {
             .collect();
         assert_eq!(
             programs,
-            ["write", "bootout", "stop", "enable", "bootstrap"]
+            ["folder", "write", "bootout", "stop", "enable", "bootstrap"]
         );
     }
 }

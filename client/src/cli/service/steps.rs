@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lore::places::Places;
+use lore::places::{Places, ensure_folder};
 use lore::protocol::Serialize;
 use serde_json::json;
 
@@ -22,6 +22,11 @@ pub const MARK: &str = "Put here by `lore service install`";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
+    /// A folder comes to be, for its user alone.
+    Folder {
+        /// Where.
+        path: PathBuf,
+    },
     /// A file comes to be, or to say this.
     Write {
         /// Where.
@@ -69,6 +74,7 @@ impl Step {
     fn line(&self, is_done: bool) -> String {
         let tense = |done: &'static str, to_do: &'static str| if is_done { done } else { to_do };
         match self {
+            Self::Folder { path } => format!("{} {}", tense("made", "make"), told(path)),
             Self::Write { path, .. } => format!("{} {}", tense("wrote", "write"), told(path)),
             Self::Remove { path } => format!("{} {}", tense("removed", "remove"), told(path)),
             Self::Stop { process } => {
@@ -132,6 +138,11 @@ fn print_json(steps: &[Step], is_dry: bool) -> Result<(), Failure> {
 /// Gives back whether there was something to do.
 fn do_one(step: &Step, places: &Places) -> Result<bool, Failure> {
     match step {
+        Step::Folder { path } if path.is_dir() => Ok(false),
+        Step::Folder { path } => {
+            ensure_folder(path).map_err(|error| refused(error.to_string()))?;
+            Ok(true)
+        }
         Step::Write { path, text } => write(path, text),
         Step::Remove { path } => {
             fs::remove_file(path).map_err(|error| at(path, &error))?;

@@ -18,6 +18,8 @@ const USER_SERVICE: &str = include_str!("../../../systemd/user/lored.service");
 const SYSTEM_SOCKET: &str = include_str!("../../../systemd/system/lored.socket");
 const SYSTEM_SERVICE: &str = include_str!("../../../systemd/system/lored.service");
 const SYSUSERS: &str = include_str!("../../../systemd/system/lored.sysusers");
+/// The socket in it.
+const SHIPPED_SOCKET: &str = "/Users/user/Library/Application Support/lore/run/lore.sock";
 const JOB: &str = include_str!("../../../launchd/local.lored.plist");
 
 /// What is shipped and replaced.
@@ -118,14 +120,12 @@ pub fn job(
         .iter()
         .map(|(name, value)| format!("\t\t<key>{name}</key>\n\t\t{}", string(value)))
         .collect();
-    let shipped = format!(
-        "\t\t<key>LORE_SOCKET</key>\n\t\t{}",
-        string("/tmp/lore-501/lore.sock")
-    );
+    let shipped = format!("\t\t<key>LORE_SOCKET</key>\n\t\t{}", string(SHIPPED_SOCKET));
     let first_line = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     Ok(JOB
         .replace(&string("/usr/local/bin/lored"), &string(text_of(daemon)?))
         .replace(&shipped, &pairs.join("\n"))
+        .replace(&string(SHIPPED_SOCKET), &string(text_of(&places.socket)?))
         .replace(&string("/dev/null"), &string(text_of(&places.log())?))
         .replace(
             first_line,

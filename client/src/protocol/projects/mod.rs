@@ -4,6 +4,7 @@
 mod history;
 mod project;
 mod read;
+mod share;
 mod template;
 mod write;
 
@@ -15,6 +16,9 @@ pub use project::{
 };
 pub use read::{
     ContextFile, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply, ToWrite,
+};
+pub use share::{
+    ListSharesArgs, ListSharesReply, Share, ShareAccess, ShareProjectArgs, ShareProjectReply,
 };
 pub use template::{
     BrokenTemplate, GetTemplateArgs, GetTemplateReply, ListTemplatesArgs, ListTemplatesReply,

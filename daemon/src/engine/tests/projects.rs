@@ -6,7 +6,10 @@ use serde_bytes::ByteArray;
 use super::Ask;
 use crate::log::{Body, Hash, codec};
 use crate::projects::{Change, ContextDrafted, ContextWritten, ProjectInitialised, WorktreeNoted};
-use crate::projects::{DraftContext, Initialise, Known, Report, Subject, WriteContext};
+use crate::projects::{
+    DraftContext, Initialise, Known, ProjectShared, Report, ShareAccess, Shares, Subject,
+    WriteContext,
+};
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
 
@@ -35,6 +38,10 @@ enum Wish {
         content: u8,
         is_blob: bool,
     },
+    Share {
+        user: u32,
+        access: Option<bool>,
+    },
 }
 
 pub(crate) fn project() -> impl Strategy<Value = Project> {
@@ -52,6 +59,8 @@ pub(crate) fn project() -> impl Strategy<Value = Project> {
             }),
         3 => (0..2_u8, 0..6_u8, proptest::bool::weighted(0.3))
             .prop_map(|(file, content, is_blob)| Wish::Draft { file, content, is_blob }),
+        1 => (0..2_u32, proptest::option::weighted(0.7, proptest::bool::ANY))
+            .prop_map(|(user, access)| Wish::Share { user, access }),
     ];
     (0..3_u8, proptest::option::weighted(0.6, 0..3_u8), wish).prop_map(
         |(project, worktree, wish)| Project {
@@ -107,6 +116,17 @@ impl Project {
                     report: Report::default(),
                 })
             }
+            Wish::Share { user, access } => Ask::new(Shares {
+                project: format!("p-{}", self.project),
+                shared: ProjectShared {
+                    user,
+                    access: access.map(|writes| match writes {
+                        true => ShareAccess::Write,
+                        false => ShareAccess::Read,
+                    }),
+                },
+                salt: [8; 16],
+            }),
             Wish::Draft {
                 file,
                 content,

@@ -165,7 +165,10 @@ impl Drafts {
                 self.0.remove(&whose).unwrap_or_default()
             }
             Some(
-                ProjectFact::Initialised(_) | ProjectFact::Worktree(_) | ProjectFact::Drafted(_),
+                ProjectFact::Initialised(_)
+                | ProjectFact::Worktree(_)
+                | ProjectFact::Drafted(_)
+                | ProjectFact::Shared(_),
             )
             | None => Vec::new(),
         })

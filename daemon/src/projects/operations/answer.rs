@@ -96,7 +96,10 @@ impl Writing {
                 self.not_fitting(&event, drafted.attempt, validation)
                     .await?
             }
-            Some(ProjectFact::Initialised(_) | ProjectFact::Worktree(_)) | None => {
+            Some(
+                ProjectFact::Initialised(_) | ProjectFact::Worktree(_) | ProjectFact::Shared(_),
+            )
+            | None => {
                 return Err(Refusal::new(
                     Code::Corrupt,
                     "the event updates no context file",

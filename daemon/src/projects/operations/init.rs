@@ -58,8 +58,9 @@ async fn place(cx: &Arc<Context>, caller: &Caller, path: String) -> Result<Place
         }
     };
     let cx = Arc::clone(cx);
+    let state = State::live(&cx, None).await?;
     blocking(move || {
-        Room::of(&cx)?.place_of(&path).ok_or_else(|| {
+        Room::of(&cx)?.place_in(&state, &path)?.ok_or_else(|| {
             Refusal::invalid(format!("there is no directory {path:?}"))
                 .hint("Give the path of a directory that exists and can be read.")
         })

@@ -6,6 +6,7 @@ mod contexts;
 mod history;
 mod init;
 mod list;
+mod share;
 mod templates;
 mod update;
 mod wire;
@@ -44,6 +45,8 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<templates::ListTemplates>(),
     Operation::of::<init::InitProject>(),
     Operation::of::<list::ListProjects>(),
+    Operation::of::<share::ShareProject>(),
+    Operation::of::<share::ListShares>(),
 ];
 
 /// What stands for the project of the caller's working directory.
@@ -84,10 +87,12 @@ impl Found {
     }
 
     fn find(room: &Room, rows: &dyn Rows, caller: &Caller, id: &str) -> Result<Self, Refusal> {
-        let place_of = |dir: &Path| room.place_of(dir);
+        let here = || match caller.dir.as_deref() {
+            Some(dir) => room.place_in(rows, dir),
+            None => Ok(None),
+        };
         if id == CURRENT {
-            let place = caller.dir.as_deref().and_then(place_of);
-            return place.map(Self::at).ok_or_else(|| {
+            return here()?.map(Self::at).ok_or_else(|| {
                 not_found(
                     rows,
                     "",
@@ -97,7 +102,8 @@ impl Found {
             });
         }
         if Path::new(id).is_absolute() {
-            return place_of(&directory(id)?)
+            return room
+                .place_in(rows, &directory(id)?)?
                 .map(Self::at)
                 .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
         }
@@ -105,7 +111,7 @@ impl Found {
             return Err(not_an_id(id));
         }
         if caller.project.as_deref() == Some(id)
-            && let Some(place) = caller.dir.as_deref().and_then(place_of)
+            && let Some(place) = here()?
             && place.project == id
         {
             return Ok(Self::at(place));
@@ -113,7 +119,9 @@ impl Found {
         let Some(row) = view::project(rows, id)? else {
             return Err(not_found(rows, id, &format!("there is no project `{id}`")));
         };
-        let place = place_of(Path::new(&row.path)).filter(|place| place.project == id);
+        let place = room
+            .place_of(Path::new(&row.path))
+            .filter(|place| place.project == id);
         Ok(Self {
             project: id.to_owned(),
             place,

@@ -116,20 +116,19 @@ impl Asked {
         caller: &Caller,
         project_id: Option<&str>,
     ) -> Result<Self, Refusal> {
+        let state = Arc::new(State::live(cx, None).await?);
         let found = match project_id {
-            Some(id) => {
-                let state = Arc::new(State::live(cx, None).await?);
-                Some(Found::of(cx, caller, &state, id).await?)
-            }
+            Some(id) => Some(Found::of(cx, caller, &state, id).await?),
             None => None,
         };
         let (cx, dir) = (Arc::clone(cx), caller.dir.clone());
         blocking(move || {
             let room = Room::of(&cx)?;
             let warnings = found.as_ref().map(Found::warnings).unwrap_or_default();
-            let place = match &found {
-                Some(found) => found.place.clone(),
-                None => dir.as_deref().and_then(|dir| room.place_of(dir)),
+            let place = match (&found, dir.as_deref()) {
+                (Some(found), _) => found.place.clone(),
+                (None, Some(dir)) => room.place_in(&*state, dir)?,
+                (None, None) => None,
             };
             Ok(Self {
                 layers: room.templates(place.as_ref()),

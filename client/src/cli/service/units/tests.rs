@@ -132,5 +132,21 @@ fn the_job_of_launchd_is_a_property_list() {
             .and_then(plist::Value::as_dictionary)
             .is_some()
     );
-    assert!(!text.contains("lore-501"), "{text}");
+    let sockets = job
+        .get("Sockets")
+        .and_then(plist::Value::as_dictionary)
+        .unwrap();
+    let socket = sockets
+        .get("Listeners")
+        .and_then(plist::Value::as_dictionary)
+        .unwrap();
+    assert_eq!(
+        string(socket.get("SockPathName")).as_deref(),
+        Some("/h & <co>/run/lore.sock")
+    );
+    let mode = socket
+        .get("SockPathMode")
+        .and_then(plist::Value::as_signed_integer);
+    assert_eq!(mode, Some(0o600));
+    assert!(!text.contains("/Users/user"), "{text}");
 }

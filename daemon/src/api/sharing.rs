@@ -1,0 +1,136 @@
+//! Calls about a project that another user shares: they go into that user's memory, as far as it lets
+//! them.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lore::protocol::Args;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Code, Refusal};
+use crate::operation::{Access, Caller, Context, Neighbours, Operation, blocking};
+use crate::projects::{self, ShareAccess};
+
+/// The operations that a project can be shared for: those on its context files.
+const SHARED: [&str; 8] = [
+    "append_context",
+    "clear_context",
+    "context_history",
+    "diff_context",
+    "get_context",
+    "get_template",
+    "list_contexts",
+    "update_context",
+];
+
+/// A call as it goes on.
+pub struct Routed {
+    /// Whose memory it is about.
+    pub context: Arc<Context>,
+    /// Who calls.
+    pub caller: Caller,
+    /// With the project as its owner calls it.
+    pub args: Args,
+    /// Keeps that memory open.
+    pub stays: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// Finds whose memory a call is about: `OWNER/PROJECT` as `project_id` names another user's.
+///
+/// # Errors
+/// `PROJECT_NOT_FOUND` when there is no such project, or it is not shared with the caller for that: which
+/// of the two is not told.
+pub async fn route(
+    cx: &Arc<Context>,
+    operation: &Operation,
+    caller: Caller,
+    args: Args,
+) -> Result<Routed, Refusal> {
+    let stay = |caller, args| Routed {
+        context: Arc::clone(cx),
+        caller,
+        args,
+        stays: None,
+    };
+    let Some(neighbours) = cx.extensions.get::<Neighbours>() else {
+        return Ok(stay(caller, args));
+    };
+    if !SHARED.contains(&operation.name) {
+        return Ok(stay(caller, args));
+    }
+    let Some((owner, project)) = named(&args) else {
+        return Ok(stay(caller, args));
+    };
+    let not_found = || {
+        let message = format!(
+            "there is no project `{owner}/{project}` that user {} may {}",
+            caller.actor.uid,
+            match operation.access {
+                Access::Read => "read",
+                Access::Write => "write",
+            }
+        );
+        Refusal::new(Code::ProjectNotFound, message)
+            .hint("Its owner shares it with `share_project`, whose reply says how you call it.")
+    };
+    let (uid_of, name) = (neighbours.uid, owner.clone());
+    let uid = blocking(move || Ok(uid_of(&name).ok())).await?;
+    let uid = uid.ok_or_else(not_found)?;
+    if uid == caller.actor.uid {
+        return Ok(stay(caller, with_project(args, &project)?));
+    }
+    let neighbour = (neighbours.find)(uid).await?.ok_or_else(not_found)?;
+    let published = neighbour.context.read(None).await?;
+    let wanted = match operation.access {
+        Access::Read => ShareAccess::Read,
+        Access::Write => ShareAccess::Write,
+    };
+    let granted = projects::shared_with(&published.snapshot, &project, caller.actor.uid)?;
+    if granted.is_none_or(|granted| granted < wanted) {
+        return Err(not_found());
+    }
+    Ok(Routed {
+        context: neighbour.context,
+        // Where the caller works says nothing of the owner's projects and sessions.
+        caller: Caller {
+            dir: None,
+            project: None,
+            session: None,
+            ..caller
+        },
+        args: with_project(args, &project)?,
+        stays: Some(neighbour.stays),
+    })
+}
+
+/// The owner and the project, when the arguments name another user's.
+fn named(args: &Args) -> Option<(String, String)> {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow, default)]
+        project_id: Option<Cow<'a, str>>,
+    }
+    let id = match args {
+        Args::Json(json) => serde_json::from_slice::<Named<'_>>(json)
+            .ok()?
+            .project_id?
+            .into_owned(),
+        Args::Value(value) => value.get("project_id")?.as_str()?.to_owned(),
+    };
+    let (owner, project) = id.split_once('/')?;
+    (!owner.is_empty() && !project.contains('/')).then(|| (owner.to_owned(), project.to_owned()))
+}
+
+/// The same arguments for the owner's own name of the project.
+fn with_project(args: Args, project: &str) -> Result<Args, Refusal> {
+    let mut value = match args {
+        Args::Value(value) => value,
+        args @ Args::Json(_) => args.read::<Value>()?,
+    };
+    if let Some(id) = value.get_mut("project_id") {
+        *id = Value::from(project);
+    }
+    Ok(Args::Value(value))
+}

@@ -1,0 +1,72 @@
+//! What is in force for the project of a directory: what its `.lore.toml` says, and what the settings say
+//! of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::Value;
+
+use super::shown::InForce;
+use super::{Config, Given, Origin};
+use crate::projects::{Place, marker_lines, marker_path};
+
+/// The four things that can be said of a project, as of now, and why `.lore.toml` is not in force if it is
+/// there and broken. Nothing when there is no such directory. Reads the file system.
+///
+/// Whether another folder has the id already, only a daemon knows.
+#[must_use]
+pub fn of_project(given: &Given, config: &Config, dir: &Path) -> (Vec<InForce>, Option<String>) {
+    let Some(place) = Place::of(dir, &config.projects.configured) else {
+        return (Vec::new(), None);
+    };
+    let own = said_of(given, &place);
+    let marker = match &place.marker_fault {
+        Some(_) => BTreeMap::new(),
+        None => marker_lines(&place.root),
+    };
+    let of_marker = |name: &str| {
+        let line = *marker.get(name)?;
+        Some(Origin::File(marker_path(&place.root), line))
+    };
+    let text = |text: &str| Value::from(text).to_string();
+    let values = [
+        ("id", text(&place.project)),
+        ("name", text(&place.name)),
+        ("templates", text(place.marker.templates())),
+        (
+            "exclude",
+            Value::from(place.marker.exclude.clone()).to_string(),
+        ),
+    ];
+    let in_force = values.map(|(name, value)| {
+        let mut origins: Vec<Origin> = own.get(name).cloned().into_iter().collect();
+        // Patterns of both leave files out; of the rest one goes before the other.
+        if name == "exclude" || origins.is_empty() {
+            origins.extend(of_marker(name));
+        }
+        InForce {
+            key: format!("project.{name}"),
+            value,
+            origins,
+        }
+    });
+    (in_force.into(), place.marker_fault)
+}
+
+/// Where the settings say what of the project, by the names of the keys.
+fn said_of(given: &Given, place: &Place) -> BTreeMap<String, Origin> {
+    let mut said = BTreeMap::new();
+    for (keys, origin) in &given.origins {
+        let [projects, at, path, name] = keys.as_slice() else {
+            continue;
+        };
+        if projects != "projects" || at != "at" {
+            continue;
+        }
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        if real == place.root || real == place.path {
+            said.insert(name.clone(), origin.clone());
+        }
+    }
+    said
+}

@@ -1,0 +1,136 @@
+//! `share_project` and `list_shares`: what other users of the machine may do with a project.
+
+use std::sync::Arc;
+
+use lore::protocol::projects::{
+    ListSharesArgs, ListSharesReply, Share, ShareAccess as Wire, ShareProjectArgs,
+    ShareProjectReply,
+};
+
+use super::Found;
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::log::codec;
+use crate::operation::{Access, Caller, Context, Neighbours, Op, blocking};
+use crate::projects::command::Shares;
+use crate::projects::event::{ProjectShared, ShareAccess};
+use crate::projects::view;
+use crate::state::State;
+
+/// `share_project`.
+pub struct ShareProject;
+
+impl Op for ShareProject {
+    type Args = ShareProjectArgs;
+    type Reply = ShareProjectReply;
+    const NAME: &'static str = "share_project";
+    const TITLE: &'static str = "Share a project";
+    const SENTENCE: &'static str = "Lets another user of the machine read, or also write, the context files \
+        of a project; `access: none` takes it back. For daemons that serve all users: in one of a single \
+        user all share its memory.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ShareProjectArgs,
+    ) -> Result<ShareProjectReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let neighbours = neighbours(&cx)?;
+        let (uid_of, name) = (neighbours.uid, args.user.clone());
+        // May ask the system's user database.
+        let user = blocking(move || uid_of(&name).map_err(Refusal::invalid)).await?;
+        let owner = caller.actor.uid;
+        if user == owner {
+            return Err(Refusal::invalid(format!(
+                "the project is user {user}'s own"
+            )));
+        }
+        let state = Arc::new(State::live(&cx, None).await?);
+        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let command = Shares {
+            project: found.project.clone(),
+            shared: ProjectShared {
+                user,
+                access: match args.access.unwrap_or(Wire::Read) {
+                    Wire::Read => Some(ShareAccess::Read),
+                    Wire::Write => Some(ShareAccess::Write),
+                    Wire::None => None,
+                },
+            },
+            salt: cx.engine.clock().random(),
+        };
+        let outcome = cx.write(&caller, key, 0, command).await?;
+        let shared: ProjectShared = match &outcome.event.payload {
+            Some(payload) => codec::decode_part(&outcome.event, &payload.fact)?,
+            None => {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    "what was shared was forgotten",
+                ));
+            }
+        };
+        Ok(ShareProjectReply {
+            project_id: format!("{owner}/{}", found.project),
+            project: found.project,
+            user: shared.user,
+            access: wire(shared.access),
+            position: outcome.event.position(),
+            durable: outcome.durable,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// `list_shares`.
+pub struct ListShares;
+
+impl Op for ListShares {
+    type Args = ListSharesArgs;
+    type Reply = ListSharesReply;
+    const NAME: &'static str = "list_shares";
+    const TITLE: &'static str = "List who shares a project";
+    const SENTENCE: &'static str = "Lists the users of the machine that may read or write the context files \
+        of a project.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListSharesArgs,
+    ) -> Result<ListSharesReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let state = Arc::new(State::live(&cx, args.at_least).await?);
+        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let position = state.position();
+        let project = found.project.clone();
+        let shares = blocking(move || Ok(view::shares(&*state, &project)?)).await?;
+        let told = shares.into_iter().map(|(user, row)| Share {
+            user,
+            access: wire(Some(row.access)),
+            since: format_time(row.since),
+        });
+        Ok(ListSharesReply {
+            project: found.project,
+            shares: told.collect(),
+            position,
+        })
+    }
+}
+
+fn neighbours(cx: &Context) -> Result<&Neighbours, Refusal> {
+    cx.extensions.get::<Neighbours>().ok_or_else(|| {
+        let message = "this daemon has one memory, which all who may connect share";
+        Refusal::new(Code::Forbidden, message)
+            .hint("Whoever runs it names users in `access.allow_users` of its settings.")
+    })
+}
+
+const fn wire(access: Option<ShareAccess>) -> Wire {
+    match access {
+        Some(ShareAccess::Read) => Wire::Read,
+        Some(ShareAccess::Write) => Wire::Write,
+        None => Wire::None,
+    }
+}
