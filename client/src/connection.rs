@@ -56,7 +56,7 @@ impl Error {
             Self::Refused(body) => return body.clone(),
             Self::Frame(_) => (
                 Code::VersionMismatch,
-                "use a lore and a lored of the same release",
+                "use a lore and a lored of the same release; `lore doctor` says who serves",
             ),
             Self::Broken(_) => (
                 Code::StorageUnavailable,
@@ -65,16 +65,19 @@ impl Error {
             Self::Nobody { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
             Self::Unreachable { .. } => (
                 Code::StorageUnavailable,
-                "check who owns the socket, and whether lored hangs",
+                "the socket may be another program's, or lored hangs: `lore doctor` says more",
             ),
             Self::Start(StartError::Managed { manager, .. }) => {
                 (Code::StorageUnavailable, managed_hint(*manager))
             }
             Self::Start(_) => (
                 Code::StorageUnavailable,
-                "run lored by hand to see what is wrong",
+                "`lore doctor` says what is wrong, and what helps",
             ),
-            Self::Place(_) => (Code::StorageUnavailable, "LORE_HOME names another folder"),
+            Self::Place(_) => (
+                Code::StorageUnavailable,
+                "`lore doctor` says more; LORE_HOME names another folder for all that is lore's",
+            ),
         };
         ErrorBody::new(code, self.to_string()).hint(hint)
     }
@@ -133,7 +136,7 @@ impl Connection {
         Self::greet(dial(path)?, buffer).map_err(|error| match error {
             Error::Broken(error) => Error::Unreachable {
                 path: path.to_owned(),
-                error,
+                error: in_words(error),
             },
             other => other,
         })
@@ -321,6 +324,18 @@ fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Resul
             .get(written.saturating_sub(first.len())..)
             .unwrap_or_default(),
     )
+}
+
+/// The same, where the system says no more than that it was not now.
+fn in_words(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            let seconds = WELCOME_MAX.as_secs();
+            let said = format!("whoever listens there says nothing for {seconds} s");
+            io::Error::new(io::ErrorKind::TimedOut, said)
+        }
+        _ => error,
+    }
 }
 
 fn dial(path: &Path) -> Result<UnixStream, Error> {

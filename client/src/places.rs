@@ -3,70 +3,24 @@
 //! Client and daemon both ask here, so they always mean the same places. `LORE_HOME` puts all of
 //! them into one folder; else the XDG folders are used.
 
+mod error;
+
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+
+pub use error::PlaceError;
 
 /// The longest path of a socket, in bytes: what the system's address has, less its final 0.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// Where a daemon for all users of a machine listens.
 pub const SYSTEM_SOCKET: &str = "/run/lore/lore.sock";
-
-/// Why a place cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
-    /// Neither `LORE_HOME` nor `HOME` nor the XDG variable says where.
-    #[error("there is no place for {0}: neither LORE_HOME nor HOME is set")]
-    NoHome(&'static str),
-    /// A socket path given by hand does not fit into an address.
-    #[error(
-        "the socket path {path} has {length} bytes; the system takes at most {SOCKET_PATH_BYTES_MAX}"
-    )]
-    SocketTooLong {
-        /// The path.
-        path: PathBuf,
-        /// Its length in bytes.
-        length: usize,
-    },
-    /// A folder is a symbolic link.
-    #[error("{0} is a symbolic link; a folder of our own is needed there")]
-    Symlink(PathBuf),
-    /// Something else than a folder.
-    #[error("{0} is no folder")]
-    NotAFolder(PathBuf),
-    /// A folder belongs to somebody else.
-    #[error("{path} belongs to user {owner}, not to user {wanted} who runs this")]
-    NotOurs {
-        /// The folder.
-        path: PathBuf,
-        /// Its owner's number.
-        owner: u32,
-        /// Ours.
-        wanted: u32,
-    },
-    /// A folder is open to others.
-    #[error("{path} is open to others (mode {mode:o}); close it with: chmod 700 {path}", path = .path.display())]
-    TooOpen {
-        /// The folder.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
-    /// The system refused.
-    #[error("{path}: {error}", path = .path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-}
 
 /// Every place that client and daemon share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,9 +118,11 @@ impl Places {
         // The XDG rules: a relative path is to be ignored.
         let xdg = |name| set(name).filter(|path| path.is_absolute());
         let under_home = |what, below: &str| {
-            set("HOME")
-                .map(|home| home.join(below))
-                .ok_or(PlaceError::NoHome(what))
+            let home = set("HOME").ok_or(PlaceError::NoHome(what))?;
+            match home.is_absolute() {
+                true => Ok(home.join(below)),
+                false => Err(PlaceError::RelativeHome(home)),
+            }
         };
         let folder = |name, what, on_linux, on_mac| {
             let below = if cfg!(target_os = "macos") {
@@ -290,6 +246,24 @@ pub fn ensure_passage(path: &Path) -> Result<(), PlaceError> {
     }
 }
 
+/// Opens a file of ours, or makes it, for writing; whatever else has its name, a pipe that nobody reads for
+/// instance, is refused and waited for by nobody.
+///
+/// # Errors
+/// [`PlaceError::NotAFile`]; else what the system says.
+pub fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, PlaceError> {
+    let io = |error| PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return Err(PlaceError::NotAFile(path.to_owned())),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+        Ok(_) | Err(_) => {}
+    }
+    options.create(true).mode(0o600).open(path).map_err(io)
+}
+
 /// Checks that a folder is a folder, ours, and closed to others.
 ///
 /// # Errors
@@ -394,6 +368,11 @@ mod tests {
         let found = places(&[("HOME", "/x"), ("XDG_RUNTIME_DIR", "/run/user/7")], None).unwrap();
         assert_eq!(found.socket, Path::new("/run/user/7/lore/lore.sock"));
         assert!(matches!(places(&[], None), Err(PlaceError::NoHome(_))));
+        let relative = places(&[("HOME", "here")], None).unwrap_err().to_string();
+        assert!(
+            relative.contains("slash") && relative.contains("LORE_HOME"),
+            "{relative}"
+        );
     }
 
     #[test]
@@ -420,6 +399,36 @@ mod tests {
             places(&variables, Some("/s")).unwrap().socket,
             Path::new("/s")
         );
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        for path in [pipe.as_path(), home.path()] {
+            let refused = open_file(path, OpenOptions::new().append(true)).unwrap_err();
+            assert!(matches!(refused, PlaceError::NotAFile(_)), "{refused}");
+        }
+        let file = home.path().join("file");
+        open_file(&file, OpenOptions::new().append(true)).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn everybodys_folder_is_not_to_be_closed() {
+        let tmp = PlaceError::TooOpen {
+            path: "/tmp".into(),
+            mode: 0o1777,
+        };
+        assert!(!tmp.to_string().contains("chmod"), "{tmp}");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -117,6 +116,10 @@ pub fn connect_within(
 ) -> Result<Connection, Error> {
     match attempt(places, hello) {
         Err(Error::Nobody { .. }) => connect_or_start(ready_max, places, hello),
+        // It was stopping: the next one is waited for.
+        Err(Error::Unreachable { error, .. }) if is_gone(&error) => {
+            connect_or_start(ready_max, places, hello)
+        }
         outcome => outcome,
     }
 }
@@ -148,6 +151,8 @@ fn trust(places: &Places) -> Result<(), Error> {
     };
     match error {
         _ if !socket_is_default(places) => Ok(()),
+        // Ours, and nobody else can put a socket there: others are let in to call.
+        PlaceError::TooOpen { mode, .. } if mode & 0o022 == 0 => Ok(()),
         PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             Err(Error::Nobody {
                 path: places.socket.clone(),
@@ -266,16 +271,7 @@ pub fn hold_spawning(places: &Places) -> Result<File, Error> {
 }
 
 fn open_lock(path: &Path) -> Result<File, PlaceError> {
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(|error| PlaceError::Io {
-            path: path.to_owned(),
-            error,
-        })
+    places::open_file(path, OpenOptions::new().truncate(false).write(true))
 }
 
 /// A daemon that was started here.
@@ -292,16 +288,11 @@ impl Started {
         let program = find_daemon()?;
         places::ensure_folder(&places.state)?;
         let log = places.log();
-        let opened = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&log);
+        let file = places::open_file(&log, OpenOptions::new().append(true))?;
         let at_log = |error| PlaceError::Io {
             path: log.clone(),
             error,
         };
-        let file = opened.map_err(at_log)?;
         let log_start = file.metadata().map_err(at_log)?.len();
         let also = file.try_clone().map_err(at_log)?;
         let mut command = Command::new(&program);

@@ -120,6 +120,9 @@ fn all() -> Vec<(&'static str, Value)> {
         ("add_source", schema::<documents::AddSourceArgs>()),
         ("remove_source", schema::<documents::RemoveSourceArgs>()),
         ("list_sources", schema::<documents::ListSourcesArgs>()),
+        ("put_document", schema::<documents::PutDocumentArgs>()),
+        ("remove_document", schema::<documents::RemoveDocumentArgs>()),
+        ("list_documents", schema::<documents::ListDocumentsArgs>()),
         ("rescan", schema::<documents::RescanArgs>()),
         (
             "get_document_contexts",

@@ -109,6 +109,50 @@ const STOP: &str = "systemctl --user stop lored.socket lored.service";
 const DISABLE: &str = "systemctl --user disable --now lored.socket lored.service";
 const DISABLE_SOCKET: &str = "systemctl --user disable --now lored.socket";
 
+/// Units that an older version installed, or somebody changed, are told with what helps; without any, or with
+/// those of this version, nothing is wrong.
+#[test]
+fn older_units_are_told() {
+    let desk = Desk::new();
+    let units = || {
+        let (_, out, err) = desk.lore(&["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings
+            .into_iter()
+            .find(|finding| finding["check"] == "units")
+    };
+    assert_eq!(units(), None);
+    assert_eq!(desk.lore(&["service", "install"]).0, 0);
+    assert_eq!(units().unwrap()["state"], "good");
+    let service = fs::read_to_string(desk.unit("lored.service")).unwrap();
+    fs::write(
+        desk.unit("lored.service"),
+        service.replace("Type=notify", "Type=simple"),
+    )
+    .unwrap();
+    let told = units().unwrap();
+    assert_eq!(told["state"], "warning");
+    assert!(
+        told["seen"].as_str().unwrap().contains("lored.service"),
+        "{told}"
+    );
+    assert!(
+        told["remedy"]
+            .as_str()
+            .unwrap()
+            .contains("lore service install"),
+        "{told}"
+    );
+    fs::write(
+        desk.unit("lored.service"),
+        "[Service]\nExecStart=/bin/true\n",
+    )
+    .unwrap();
+    fs::remove_file(desk.unit("lored.socket")).unwrap();
+    assert_eq!(units(), None, "somebody's own unit");
+}
+
 /// Twice is as good as once; other units are not put under a socket that listens.
 #[test]
 fn an_installation_may_be_repeated() {

@@ -37,7 +37,7 @@ use crate::sessions;
 use crate::upstream;
 
 pub use http::Http;
-pub use reading::{Given, Origin};
+pub use reading::{Given, Origin, read};
 pub use service::Service;
 pub use setting::{Acts, Setting, Takes};
 

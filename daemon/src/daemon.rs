@@ -24,7 +24,7 @@ use crate::prepared::Prepared;
 use crate::reload::Lives;
 use crate::retrieval::models::{ModelPlaces, Models};
 use crate::service::token::{TokenError, read_or_make};
-use crate::service::{self, Access, Lock, LockError, SocketError, bind};
+use crate::service::{self, Access, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
 
 /// Why the daemon did not start, or ended.
@@ -70,7 +70,7 @@ pub struct Daemon {
     lives: Lives,
     socket: service::Door,
     http: Option<(TcpListener, Gate)>,
-    _lock: Lock,
+    lock: Arc<Lock>,
 }
 
 /// Whose memory is served.
@@ -161,7 +161,7 @@ impl Daemon {
                 None => bind(&bind_at, mode)?,
             },
             http,
-            _lock: lock,
+            lock: Arc::new(lock),
         })
     }
 
@@ -172,6 +172,13 @@ impl Daemon {
             Memory::One(namespace) => Some(namespace.context()),
             Memory::OfEach(_) => None,
         }
+    }
+
+    /// The right to serve, to be kept until nothing works on the store any more: a call that was not waited
+    /// for may outlive [`Self::run`].
+    #[must_use]
+    pub fn lock(&self) -> Arc<Lock> {
+        Arc::clone(&self.lock)
     }
 
     /// What may be replaced while the daemon runs.
@@ -189,7 +196,9 @@ impl Daemon {
             namespace.begin();
         }
         let find = self.memory.find(self.lives.access.clone());
-        let doors = Arc::new(Doors::new(find, self.lives.limits.clone(), stop.clone()));
+        let limits = self.lives.limits.clone();
+        let seats = descriptors::allow(limits.get().connections_max);
+        let doors = Arc::new(Doors::new(find, limits, seats, stop.clone()));
         if let Some((listener, gate)) = self.http {
             tokio::spawn(Arc::clone(&doors).serve_http(listener, gate));
         }

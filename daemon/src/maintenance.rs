@@ -3,11 +3,12 @@
 pub mod backup;
 pub mod convert;
 pub mod doctor;
+pub mod files;
 pub mod models;
 pub mod redact;
 pub mod settings;
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 
 use lore::connection::Connection;
 use lore::places::Places;
@@ -38,16 +39,37 @@ fn folder(places: &Places) -> DataFolder {
     }
 }
 
+/// Why work that no daemon may see half done does not begin.
+enum NotBegun {
+    /// A daemon serves the store; what to do about it.
+    Served(String),
+    /// There is no store, or its lock cannot be used.
+    Never(String),
+}
+
+impl From<NotBegun> for String {
+    fn from(why: NotBegun) -> Self {
+        match why {
+            NotBegun::Served(why) | NotBegun::Never(why) => why,
+        }
+    }
+}
+
 /// Takes the lock for work that no daemon may see half done.
-fn lock_for(work: &str, places: &Places) -> Result<Lock, String> {
-    if !folder(places).store().exists() {
-        return Err(format!("there is no store in {}", places.data.display()));
+fn lock_for(work: &str, places: &Places) -> Result<Lock, NotBegun> {
+    let store = folder(places).store();
+    if let Err(error) = store.symlink_metadata() {
+        let data = places.data.display();
+        return Err(NotBegun::Never(match error.kind() {
+            io::ErrorKind::NotFound => format!("there is no store in {data}"),
+            _ => format!("the store in {data}: {error}"),
+        }));
     }
     Lock::take(&places.daemon_lock()).map_err(|error| match error {
-        LockError::Held { .. } => {
-            format!("{error}; stop it first, then run `lored {work}` again")
-        }
-        LockError::File { .. } => error.to_string(),
+        LockError::Held { .. } => NotBegun::Served(format!(
+            "{error}; stop it first, then run `lored {work}` again"
+        )),
+        LockError::File { .. } => NotBegun::Never(error.to_string()),
     })
 }
 
@@ -91,8 +113,8 @@ pub fn verify(config: &Config, places: &Places) -> Outcome {
             }
             Ok(tell(&report) && opened.damage.is_none())
         }
-        Err(_) if folder(places).store().exists() => ask_daemon(places),
-        Err(message) => Err(message),
+        Err(NotBegun::Served(_)) => ask_daemon(places),
+        Err(NotBegun::Never(why)) => Err(why),
     }
 }
 
@@ -180,6 +202,7 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
         println!("Put it back, or run `lored repair --accept-head` to begin anew.");
         return Ok(false);
     }
+    begin_followers_anew(&folder(places))?;
     let aside = head.with_extension(format!("of-{position}-events"));
     std::fs::rename(&head, &aside).map_err(text)?;
     println!(
@@ -187,6 +210,19 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
         aside.display()
     );
     Ok(true)
+}
+
+/// Lets go what follows the log in files of its own: other events will have the positions that were lost.
+fn begin_followers_anew(folder: &DataFolder) -> Result<(), String> {
+    let removed = [
+        std::fs::remove_dir_all(folder.index()),
+        std::fs::remove_file(folder.followed()),
+    ];
+    let is_failure = |error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound;
+    match removed.into_iter().filter_map(Result::err).find(is_failure) {
+        Some(error) => Err(format!("what follows the log was not removed: {error}")),
+        None => Ok(()),
+    }
 }
 
 /// Shows what is damaged; accepts it when told to.
@@ -216,6 +252,7 @@ pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
         );
         return Ok(false);
     }
+    begin_followers_anew(&folder(places))?;
     recovery::accept(&folder(places).damaged()).map_err(text)?;
     let head = DurableHead {
         position: opened.tail.position.0,
@@ -227,4 +264,26 @@ pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
         opened.tail.position
     );
     Ok(true)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// What follows the log goes, and that there is none is no failure.
+    #[test]
+    fn followers_begin_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = DataFolder {
+            data: dir.path().to_path_buf(),
+        };
+        begin_followers_anew(&folder).unwrap();
+        std::fs::create_dir_all(folder.index().join("text")).unwrap();
+        std::fs::write(folder.followed(), "7").unwrap();
+        begin_followers_anew(&folder).unwrap();
+        assert!(!folder.index().exists() && !folder.followed().exists());
+        std::fs::write(folder.index(), "no folder").unwrap();
+        assert!(begin_followers_anew(&folder).is_err());
+    }
 }

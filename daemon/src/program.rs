@@ -1,10 +1,11 @@
-//! The program `lored`: serve, tour, verify, rebuild, repair, backup, restore, convert, redact, models,
-//! config, doctor.
+//! The program `lored`: serve, tour, verify, rebuild, repair, backup, restore, convert, files, redact,
+//! models, config, doctor.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use lore::places::Places;
@@ -38,6 +39,8 @@ const USAGE: u8 = 2;
 const NOT_STARTED: u8 = 3;
 /// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
 const WORKERS: usize = 2;
+/// A thread that carried out a call and has had no other one for so long ends.
+const IDLE_THREAD: Duration = Duration::from_secs(1);
 
 /// The shared, durable memory of all the AI agents on one machine.
 #[derive(Parser)]
@@ -104,6 +107,18 @@ enum Command {
         /// Of Markdown files: the directory of their project, if not the folder itself.
         #[arg(long, value_name = "DIR")]
         project: Option<PathBuf>,
+    },
+    /// Write which files of a folder would be taken in, with those that are not known; `lore docs add` calls it.
+    #[command(hide = true)]
+    Files {
+        /// The folder or file.
+        path: PathBuf,
+        /// Only files that match this glob.
+        #[arg(long, value_name = "GLOB")]
+        include: Vec<String>,
+        /// Leave out what matches this glob.
+        #[arg(long, value_name = "GLOB")]
+        exclude: Vec<String>,
     },
     /// Print files without the secrets in them, as they would be recorded.
     Redact {
@@ -201,6 +216,14 @@ pub fn main() -> ExitCode {
         Ok(places) => places,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
+    if let Some(named) = args.config.as_deref().filter(|named| !named.exists()) {
+        let named = named.display();
+        let why = format!(
+            "there is no file {named}, which --config names: make it (`lored config default` prints one), or \
+             leave --config out"
+        );
+        return fail(&why, USAGE);
+    }
     let path = args.config.unwrap_or_else(|| places.config.clone());
     // Before the settings are used: these tell what is wrong with them.
     if let Command::Config(command) = command {
@@ -250,6 +273,13 @@ pub fn main() -> ExitCode {
             path,
             project,
         } => done(maintenance::convert::run(kind, &path, project.as_deref())),
+        Command::Files {
+            path,
+            include,
+            exclude,
+        } => done(maintenance::files::run(
+            &config, &places, &path, &include, &exclude,
+        )),
         Command::Redact { check: true, files } => done(maintenance::redact::check(&config, &files)),
         Command::Redact {
             check: false,
@@ -287,7 +317,8 @@ fn done(result: Result<bool, String>) -> ExitCode {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    eprintln!("lored: {message}");
+    // Said as far as anybody can hear it: the log may be on the disk that is full.
+    let _ = writeln!(io::stderr(), "lored: {message}");
     code.into()
 }
 
@@ -299,6 +330,8 @@ fn log_to_stderr(filter: &str) -> Option<SetLog> {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_env_filter(of_environment.unwrap_or_else(|| filter_of(filter)))
+        // A log on a full disk is told nowhere; to tell it on standard error, which it is, would be a panic.
+        .log_internal_errors(false)
         .with_filter_reloading();
     let handle = subscriber.reload_handle();
     subscriber.init();
@@ -328,12 +361,14 @@ fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("doors")
+        .thread_keep_alive(IDLE_THREAD)
         .enable_all()
         .build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
     };
+    let mut lock = None;
     let result = runtime.block_on(async {
         let signals = service::listen().map_err(|error| error.to_string())?;
         let daemon = match is_system {
@@ -341,6 +376,7 @@ fn serve(
             false => Daemon::open_prepared(config, places, prepared),
         };
         let daemon = daemon.map_err(|error| error.to_string())?;
+        lock = Some(daemon.lock());
         tracing::info!(
             socket = %places.socket.display(),
             data = %places.data.display(),
@@ -358,6 +394,9 @@ fn serve(
         }
         ended.map_err(|error: Error| error.to_string())
     });
+    // With it the last threads that may have the store open: only then another daemon may open it.
+    drop(runtime);
+    drop(lock);
     match result {
         Ok(()) => {
             tracing::info!("stopped");

@@ -10,22 +10,11 @@
  * Counted is what can lose something: opening to write, writing, syncing, cutting, renaming,
  * removing, making folders. Calls that bypass the C library are not seen.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include "calls.h"
 
 enum verdict { PASS, FAIL, HALF };
 
-static const char *under, *while_there, *count_file;
+static const char *while_there, *count_file;
 static unsigned long fail_at;
 static int fail_errno = EIO, half;
 static atomic_ulong count;
@@ -47,19 +36,6 @@ __attribute__((destructor)) static void end(void) {
     fclose(file);
 }
 
-static int is_under(const char *path) {
-    return under && path && strncmp(path, under, strlen(under)) == 0;
-}
-
-static int is_ours(int fd) {
-    char link[64], path[4096];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length < 0) return 0;
-    path[length] = 0;
-    return is_under(path);
-}
-
 static enum verdict judge(int ours, int takes_space, int is_write) {
     int saved = errno;
     struct stat found;
@@ -70,10 +46,6 @@ static enum verdict judge(int ours, int takes_space, int is_write) {
     if (!fails) return PASS;
     return half && is_write ? HALF : FAIL;
 }
-
-#define NEXT(type, name, ...)                                   \
-    static type (*next)(__VA_ARGS__);                           \
-    if (!next) next = (type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
 ssize_t write(int fd, const void *bytes, size_t length) {
     NEXT(ssize_t, write, int, const void *, size_t);
@@ -128,19 +100,14 @@ int mkdir(const char *path, mode_t mode) {
 static int opens_to_write(const char *path, int flags) {
     return is_under(path) && (flags & (O_WRONLY | O_RDWR | O_CREAT));
 }
+
 int open64(const char *path, int flags, ...) {
     NEXT(int, open64, const char *, int, mode_t);
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
+    MODE_AFTER(flags, mode);
     int takes_space = (flags & O_CREAT) != 0;
     return judge(opens_to_write(path, flags), takes_space, 0) == PASS ? next(path, flags, mode) : -1;
 }
 int open(const char *path, int flags, ...) {
-    va_list rest;
-    va_start(rest, flags);
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
+    MODE_AFTER(flags, mode);
     return open64(path, flags, mode);
 }

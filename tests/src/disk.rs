@@ -1,4 +1,4 @@
-//! What stands on the disk: files of a folder, what they take, and file calls that fail.
+//! What stands on the disk: files of a folder, what they take, and what stands between them and a daemon.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -52,24 +52,24 @@ pub fn age(files: &[PathBuf], written: SystemTime) {
     }
 }
 
-/// The library that fails file calls (tests/faults/fault.c), built into a folder by the compiler
-/// that linked this test.
+/// A library that stands between a daemon and its file calls (tests/faults/NAME.c), built into a folder
+/// by the compiler that linked this test: `fault` has them fail, `record` writes them down.
 ///
 /// # Panics
 /// When it does not compile.
 #[must_use]
-pub fn failing_calls(into: &Path) -> PathBuf {
+pub fn between_calls(name: &str, into: &Path) -> PathBuf {
     // Renamed when it is whole: no test loads what another one is writing.
-    let library = into.join("fault.so");
-    let unfinished = into.join(format!("fault-{}.so", std::process::id()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults/fault.c");
+    let library = into.join(format!("{name}.so"));
+    let unfinished = into.join(format!("{name}-{}.so", std::process::id()));
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults");
     let built = Command::new("cc")
         .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
-        .args([&unfinished, &source])
-        .arg("-ldl")
+        .args([&unfinished, &sources.join(format!("{name}.c"))])
+        .args(["-ldl", "-pthread"])
         .status()
         .expect("cc, which links Rust programs, is there");
-    assert!(built.success(), "fault.c does not compile");
+    assert!(built.success(), "{name}.c does not compile");
     std::fs::rename(&unfinished, &library).expect("renaming within a folder");
     library
 }

@@ -13,6 +13,7 @@ mod home;
 pub mod ledger;
 pub mod page;
 mod peer;
+pub mod power;
 mod random;
 mod wait;
 

@@ -3,13 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lored::backup::check::check;
 use lored::backup::manifest::Manifest;
+use rustix::fs::{Mode, OFlags};
 use serde_json::{Value, json};
 use tests::ledger::{Ledger, read_log, record};
 use tests::{Daemon, Home, Random, call, disk, home, seed, until};
@@ -304,8 +307,9 @@ fn what_cannot_be_is_refused() {
         &["version 7", "up to 1"],
     );
     std::fs::remove_file(&manifest).unwrap();
+    let nowhere = folder.path().join("nowhere");
     refused(
-        &other.run(&["restore", text(&to), "--into", "/nowhere"]),
+        &other.run(&["restore", text(&to), "--into", text(&nowhere)]),
         &["never finished"],
     );
 }
@@ -421,11 +425,45 @@ fn kills_leave_nothing_half() {
     good(&there.run(&["verify"]));
 }
 
+/// While one restore goes on, held up by a manifest that is a pipe, a second one to the same place is refused and
+/// takes nothing away; the first ends well, and leaves nothing beside its data folder.
+#[test]
+fn one_restore_at_a_time() {
+    let home = home!();
+    let daemon = home.start();
+    lived(&daemon, "s-1");
+    let folder = tempfile::tempdir().unwrap();
+    let (slow, other) = (folder.path().join("slow"), folder.path().join("other"));
+    backup(&home, &slow);
+    backup(&home, &other);
+    let manifest = slow.join("manifest.json");
+    let whole = std::fs::read(&manifest).unwrap();
+    std::fs::remove_file(&manifest).unwrap();
+    let made = Command::new("mkfifo").arg(&manifest).status().unwrap();
+    assert!(made.success());
+    let there = home!();
+    let mut first = there.command();
+    let mut first = first.args(["restore", text(&slow)]).spawn().unwrap();
+    let pipe = until("a reader", std::time::Duration::from_secs(60), || {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+        rustix::fs::open(&manifest, flags, Mode::empty()).ok()
+    });
+    let building = there.data().with_file_name(".data.creating-1-0");
+    std::fs::create_dir(&building).unwrap();
+    let second = there.run(&["restore", text(&other)]);
+    File::from(pipe).write_all(&whole).unwrap();
+    assert!(first.wait().unwrap().success());
+    refused(&second, &["another restore to", text(&there.data())]);
+    assert!(building.is_dir(), "it was swept by the second");
+    assert!(!there.data().with_file_name(".data.restoring").exists());
+    good(&there.run(&["verify"]));
+}
+
 /// Every file call of a backup may fail: it says so, the one before stays, and the next run is good. A disk
 /// that is full says that it is, and how much is free.
 #[test]
 fn failing_disks_lose_no_backup() {
-    let library = disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
     let mut home = home!();
     let daemon = home.start();
     lived(&daemon, "s-1");
@@ -518,15 +556,7 @@ fn forgotten_content_is_told_and_not_restored() {
         said.contains("forgotten 2 times") && said.contains("--anew"),
         "{said}"
     );
-    let holds = |folder: &Path| {
-        let mut files = disk::files(folder).into_iter();
-        files.any(|path| {
-            let bytes = std::fs::read(path).unwrap();
-            bytes
-                .windows(SECRET.len())
-                .any(|part| part == SECRET.as_bytes())
-        })
-    };
+    let holds = |folder: &Path| holder(folder, SECRET).is_some();
     assert!(holds(&to), "the backup keeps what it had");
     let (there, new) = restored(&to);
     new.verify();
@@ -541,4 +571,85 @@ fn forgotten_content_is_told_and_not_restored() {
     assert_eq!(steps["steps"].as_array().unwrap().len(), 1, "{steps}");
     let lost = new.refusal("get_session", json!({"session": "secret"}));
     assert_eq!(lost.code, lore::protocol::Code::SessionNotFound);
+}
+
+/// A backup whose files were cut or lost is not gone on from as if it were whole: that is told with what
+/// makes it good, and that does.
+#[test]
+fn a_backup_with_a_cut_file_is_not_gone_on_from() {
+    let home = home!();
+    let daemon = home.start();
+    lived(&daemon, "s-1");
+    daemon.stop();
+    let to = home.path().join("backup");
+    backup(&home, &to);
+    let segments = disk::files(&to.join("log"));
+    let whole = std::fs::read(&segments[0]).unwrap();
+    std::fs::write(&segments[0], &whole[..whole.len() - 1]).unwrap();
+    refused(
+        &home.run(&["backup", text(&to)]),
+        &["the backup is damaged", "bytes where", "--anew"],
+    );
+    std::fs::remove_file(&segments[0]).unwrap();
+    refused(&home.run(&["backup", text(&to)]), &["is missing", "--anew"]);
+    good(&home.run(&["backup", "--anew", text(&to)]));
+    good(&home.run(&["verify", "--backup", text(&to)]));
+}
+
+/// The first file below a folder that holds some words.
+fn holder(folder: &Path, words: &str) -> Option<PathBuf> {
+    disk::files(folder).into_iter().find(|path| {
+        let bytes = std::fs::read(path).unwrap();
+        let mut parts = bytes.windows(words.len());
+        parts.any(|part| part == words.as_bytes())
+    })
+}
+
+/// What `--anew` did not come to, since its sweep was cut off, the next run does; so it does for what a first
+/// run left that never came to its manifest.
+#[test]
+fn a_sweep_that_was_cut_off_is_ended() {
+    const SECRET: &str = "minutes-of-the-closed-meeting";
+    let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let mut home = home!();
+    let daemon = home.start();
+    lived(&daemon, "kept");
+    let secret = |session: &str| {
+        daemon.call("create_session", json!({"session": session}));
+        let result = format!("{SECRET} {session} {}", "large text ".repeat(8000));
+        let args = json!({"session": session, "tool": "t", "result": result});
+        daemon.call("record_step", args);
+    };
+    let forget = |session: &str| daemon.call("forget_session", json!({"session": session}));
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("kept");
+    secret("first");
+    backup(&home, &to);
+    std::fs::remove_file(to.join("manifest.json")).unwrap();
+    assert!(holder(&to.join("blobs"), SECRET).is_some());
+    forget("first");
+    backup(&home, &to);
+    assert_eq!(holder(&to, SECRET), None);
+    secret("second");
+    backup(&home, &to);
+    forget("second");
+    let blob = holder(&to.join("blobs"), SECRET).unwrap();
+    let faults = [
+        ("LD_PRELOAD", text(&library)),
+        ("LORE_FAULT_UNDER", text(&blob)),
+        ("LORE_FAULT_AT", "1"),
+        ("LORE_FAULT_ERRNO", EIO),
+    ];
+    for (name, value) in faults {
+        home.set(name, value);
+    }
+    refused(&home.run(&["backup", text(&to), "--anew"]), &["removing"]);
+    for (name, _) in faults {
+        home.unset(name);
+    }
+    assert_eq!(holder(&to, SECRET), Some(blob));
+    backup(&home, &to);
+    assert_eq!(holder(&to, SECRET), None);
+    assert!(!to.join("unswept").exists());
+    good(&home.run(&["verify", "--backup", text(&to)]));
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -203,4 +204,253 @@ fn a_daemon_that_does_not_answer() {
         "{socket}"
     );
     daemon.kill();
+}
+
+/// What the settings want and the machine does not give: space, open files.
+#[test]
+fn settings_that_want_too_much() {
+    let home = home!();
+    home.configure("[engine]\ndisk_free_bytes_min = 1000000000000000\n");
+    home.start().stop();
+    let (code, findings) = doctor(&home, &["--fix"]);
+    assert_eq!(code, 1);
+    let space = of(&findings, "disk space");
+    assert_eq!(space["state"], "bad");
+    assert!(
+        space["remedy"].to_string().contains("Free some space"),
+        "{space}"
+    );
+    let output = Command::new("/bin/sh")
+        .arg("-c")
+        .arg("ulimit -n 200; exec \"$0\" doctor --json")
+        .arg(home.program())
+        .env_clear()
+        .env("LORE_HOME", home.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let files = of(report["findings"].as_array().unwrap(), "open files");
+    assert_eq!(files["state"], "warning", "{files}");
+    assert!(
+        files["remedy"].to_string().contains("ulimit -n 1280"),
+        "{files}"
+    );
+}
+
+/// Folders that cannot be made are told before the first start fails for it.
+#[test]
+fn folders_that_cannot_be_made() {
+    let home = home!();
+    let parent = home.path().join("parent");
+    fs::create_dir(&parent).unwrap();
+    fs::set_permissions(&parent, fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = home.command();
+    if rustix::process::geteuid().is_root() {
+        // To root every folder is open: somebody else asks, with the program where they can run it.
+        let program = home.path().join("lored");
+        fs::copy(home.program(), &program).unwrap();
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        command = Command::new(program);
+        command.env_clear().uid(61_001).gid(61_001).current_dir("/");
+    }
+    let output = command
+        .args(["doctor", "--json"])
+        .env("LORE_HOME", parent.join("none"))
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let data = of(findings, "data folder");
+    assert_eq!(
+        (output.status.code(), &data["state"]),
+        (Some(1), &json!("bad")),
+        "{data}"
+    );
+    assert!(
+        data["seen"].to_string().contains("cannot be made"),
+        "{data}"
+    );
+    assert!(data["remedy"].to_string().contains("LORE_HOME"), "{data}");
+}
+
+/// A folder with other things in it is nobody's to close, not even on request.
+#[test]
+fn a_shared_folder_is_not_closed() {
+    let home = home!();
+    let shared = home.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::write(shared.join("letter"), "").unwrap();
+    for mode in [0o755, 0o1777] {
+        fs::set_permissions(&shared, fs::Permissions::from_mode(mode)).unwrap();
+        let socket = shared.join("lore.sock");
+        let (code, findings) = doctor(&home, &["--fix", "--socket", socket.to_str().unwrap()]);
+        let folder = of(&findings, "socket folder");
+        assert_eq!(
+            (code, &folder["state"], &folder["fixed"]),
+            (1, &json!("bad"), &json!(false))
+        );
+        assert!(
+            folder["remedy"].to_string().contains("LORE_SOCKET"),
+            "{folder}"
+        );
+        assert_eq!(fs::metadata(&shared).unwrap().mode() & 0o7777, mode);
+    }
+}
+
+/// A lock that is none, a head that is none: each with what helps, and left as it is.
+#[test]
+fn a_lock_and_a_head_that_are_none() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    daemon.stop();
+    let (head, lock) = (home.data().join("head"), home.data().join("lored.lock"));
+    fs::write(&head, "something else").unwrap();
+    let (code, findings) = doctor(&home, &["--fix"]);
+    let store = of(&findings, "store");
+    assert_eq!((code, &store["state"]), (1, &json!("bad")), "{store}");
+    assert!(store["seen"].to_string().contains("head"), "{store}");
+    assert!(
+        store["remedy"].to_string().contains("lored repair"),
+        "{store}"
+    );
+    assert_eq!(fs::read_to_string(&head).unwrap(), "something else");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    let (code, findings) = doctor(&home, &["--fix"]);
+    let told = of(&findings, "lock");
+    assert_eq!((code, &told["state"]), (1, &json!("bad")), "{told}");
+    assert!(told["remedy"].is_string() && lock.is_dir(), "{told}");
+}
+
+/// A socket unit that is enabled while somebody else serves is told, and how the units take over.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_manager_that_does_not_serve() {
+    let mut home = home!();
+    let (runtime, config) = (home.path().join("runtime"), home.path().join("config"));
+    let wants = config.join("systemd/user/sockets.target.wants");
+    fs::create_dir_all(&wants).unwrap();
+    fs::create_dir_all(runtime.join("systemd")).unwrap();
+    fs::write(runtime.join("systemd/private"), "").unwrap();
+    let unit = format!("[Socket]\nListenStream={}\n", home.socket().display());
+    fs::write(wants.join("lored.socket"), unit).unwrap();
+    home.set("XDG_RUNTIME_DIR", runtime.to_str().unwrap());
+    home.set("XDG_CONFIG_HOME", config.to_str().unwrap());
+    let daemon = home.start();
+    let (_, findings) = doctor(&home, &[]);
+    let manager = of(&findings, "manager");
+    assert_eq!(manager["state"], "warning", "{manager}");
+    assert!(
+        manager["seen"]
+            .to_string()
+            .contains("systemd should run the daemon"),
+        "{manager}"
+    );
+    assert!(
+        manager["remedy"]
+            .to_string()
+            .contains("lore service install"),
+        "{manager}"
+    );
+    daemon.stop();
+}
+
+/// The client without a home says so itself, with what to set; a program that is not there is named.
+#[test]
+fn a_client_without_a_home() {
+    let lore = |variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
+            .args(["doctor", "--json"])
+            .env_clear()
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        report["findings"].as_array().unwrap().clone()
+    };
+    let findings = lore(&[]);
+    let places = of(&findings, "places");
+    assert!(
+        places["seen"].to_string().contains("set one of them"),
+        "{places}"
+    );
+    assert!(places["remedy"].is_string(), "{places}");
+    let home = home!();
+    let findings = lore(&[
+        ("LORE_HOME", home.path().to_str().unwrap()),
+        ("LORE_DAEMON", "/nonexistent/lored"),
+    ]);
+    let program = of(&findings, "daemon's program");
+    assert!(
+        program["seen"].to_string().contains("/nonexistent/lored"),
+        "{program}"
+    );
+    assert!(
+        program["remedy"].to_string().contains("LORE_DAEMON"),
+        "{program}"
+    );
+}
+
+/// A part of the data folder that is no folder, or leads elsewhere, is told; what can be made anew may go.
+#[test]
+fn parts_that_are_no_folders() {
+    let home = home!();
+    home.start().stop();
+    let index = home.data().join("index");
+    let blobs = home.data().join("blobs");
+    let _ = fs::remove_dir_all(&index);
+    fs::write(&index, "").unwrap();
+    fs::rename(&blobs, home.path().join("blobs")).unwrap();
+    std::os::unix::fs::symlink("../blobs", &blobs).unwrap();
+    let (code, findings) = doctor(&home, &["--fix"]);
+    assert_eq!(code, 1);
+    let of_parts: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding["check"] == "data folder" && finding["state"] == "bad")
+        .map(|finding| format!("{} {}", finding["seen"], finding["remedy"]))
+        .collect();
+    let [of_blobs, of_index] = of_parts.as_slice() else {
+        panic!("{of_parts:?}");
+    };
+    assert!(
+        of_blobs.contains("symbolic link") && of_blobs.contains("put the folder"),
+        "{of_blobs}"
+    );
+    assert!(
+        of_index.contains("is no folder") && of_index.contains("made anew"),
+        "{of_index}"
+    );
+    assert!(index.is_file() && blobs.is_symlink(), "left as they are");
+}
+
+/// A socket that another program listens on is told and not removed; so is the daemon of another data folder
+/// that answers there.
+#[test]
+fn somebody_else_behind_the_socket() {
+    let home = home!();
+    home.start().stop();
+    let foreign = std::os::unix::net::UnixListener::bind(home.socket()).unwrap();
+    // It says nothing that could be a Welcome.
+    let answering = std::thread::spawn(move || foreign.accept().map(drop));
+    let (code, findings) = doctor(&home, &["--fix"]);
+    answering.join().unwrap().unwrap();
+    let socket = of(&findings, "socket");
+    assert_eq!((code, &socket["state"]), (1, &json!("bad")), "{socket}");
+    assert!(
+        socket["seen"].to_string().contains("somebody else listens"),
+        "{socket}"
+    );
+    assert!(home.socket().exists(), "it is left");
+    fs::remove_file(home.socket()).unwrap();
+    let daemon = home.start();
+    let other = home!();
+    let (_, findings) = doctor(&other, &["--socket", home.socket().to_str().unwrap()]);
+    let warned = findings
+        .iter()
+        .find(|finding| finding["check"] == "socket" && finding["state"] == "warning");
+    let seen = warned.expect("a warning")["seen"].to_string();
+    assert!(seen.contains(home.data().to_str().unwrap()), "{seen}");
+    daemon.stop();
 }

@@ -2,6 +2,7 @@
 //! start, and nothing hangs.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -27,7 +28,7 @@ const FAULTS: u64 = 80;
 /// The library that fails calls, built once.
 fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR"))))
+    BUILT.get_or_init(|| disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR"))))
 }
 
 /// A home whose daemons run with the library.
@@ -305,6 +306,18 @@ impl Disk {
     }
 }
 
+impl Disk {
+    /// Lets it be written to, or not.
+    fn remount(&self, how: &str) {
+        let remounted = Command::new("mount")
+            .args(["-o", &format!("remount,{how}")])
+            .arg(self.folder.path())
+            .status()
+            .unwrap();
+        assert!(remounted.success(), "{how}");
+    }
+}
+
 impl Drop for Disk {
     fn drop(&mut self) {
         // A folder that stays mounted stays: nothing that a test could still do about it.
@@ -353,6 +366,52 @@ fn a_disk_that_is_full() {
     let make_room = || std::fs::remove_file(&filler).unwrap();
     let ledger = survive_a_full_disk(&mut daemon, fill, make_room, Duration::from_secs(1));
     survives_a_restart(&home, daemon, &ledger);
+}
+
+/// A disk that nobody can write to: a start is refused with a reason that names what is wrong, the doctor says
+/// what helps, and when the disk is as it was nothing is missing.
+#[test]
+fn a_disk_that_is_read_only() {
+    let program = env!("CARGO_BIN_EXE_lored-under-test");
+    let disk = Disk::small(160 << 20);
+    let home = match &disk {
+        Some(disk) => Home::within(program, disk.folder.path()),
+        None => home!(),
+    };
+    let daemon = home.start();
+    let mut ledger = Ledger::default();
+    daemon.call("create_session", json!({"session": "w"}));
+    let answer = record(&mut daemon.connect("w"), "w", "before").unwrap();
+    ledger.acknowledged.insert("before".to_owned(), answer);
+    daemon.stop();
+    let set = |is_writable: bool| match &disk {
+        Some(disk) => disk.remount(if is_writable { "rw" } else { "ro" }),
+        // Without a disk of its own, and so without being root: folders that take no files.
+        None => {
+            let mode = if is_writable { 0o700 } else { 0o500 };
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(home.data(), mode).unwrap();
+        }
+    };
+    set(false);
+    let refused = home.run(&["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    let is_named = ["Read-only file system", "read-only", "Permission denied"];
+    assert!(is_named.iter().any(|words| said.contains(words)), "{said}");
+    if disk.is_some() {
+        let told = home.run(&["doctor"]);
+        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        assert!(
+            told.contains("is read-only") && told.contains("-> "),
+            "{told}"
+        );
+    }
+    set(true);
+    let daemon = home.start();
+    ledger.check(&daemon, 1).unwrap();
+    daemon.verify();
 }
 
 /// A disk that is full to the last byte under a daemon that asks for no space ahead: fjall itself

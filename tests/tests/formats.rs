@@ -65,7 +65,7 @@ fn a_store_of_format_1_is_brought_along() {
 /// at the next start: with the one plate or the other, and nothing between.
 #[test]
 fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
-    let library = disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
     let mut counting = old_home();
     let count = counting.path().join("count");
     set(&mut counting, &library);

@@ -153,6 +153,24 @@ fn nobody_else_is_answered() {
     assert!(!said.contains(&token(&home)), "the token is in no log");
 }
 
+/// Who is turned away does not keep a connection: it would be in the way of those who may come.
+#[test]
+fn who_is_turned_away_is_let_go() {
+    let home = home!();
+    let (daemon, port) = serving(&home, "");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let request = format!("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(
+        answer.to_lowercase().contains("connection: close"),
+        "{answer}"
+    );
+    daemon.stop();
+}
+
 /// The other doors are not there: frames and MCP lines over TCP are no HTTP.
 #[test]
 fn http_alone() {

@@ -114,7 +114,11 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
     ),
     (
         "hyper",
-        &["daemon/src/api/http", "daemon/src/upstream/http.rs"],
+        &[
+            "daemon/src/api/http",
+            "daemon/src/upstream/http.rs",
+            "tests/fuzz/fuzz_targets/gate.rs",
+        ],
     ),
     (
         "hyper_util",
@@ -183,7 +187,13 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
     ("html5gum", &["daemon/src/documents/ingest/"]),
     ("ignore", &["daemon/src/documents/sources/"]),
     ("quick_xml", &["daemon/src/documents/ingest/"]),
-    ("rawzip", &["daemon/src/documents/ingest/"]),
+    (
+        "rawzip",
+        &[
+            "daemon/src/documents/ingest/",
+            "tests/fuzz/fuzz_targets/office.rs",
+        ],
+    ),
     ("saphyr_parser", &["daemon/src/documents/ingest/"]),
     (
         "tantivy",
@@ -202,6 +212,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/projects/marker.rs",
             "daemon/src/projects/template/",
             "daemon/src/documents/ingest/",
+            "tests/fuzz/fuzz_targets/config.rs",
         ],
     ),
 ];
@@ -223,6 +234,7 @@ const WIRE_PLACES: &[&str] = &[
     "daemon/src/audit/",
     "daemon/src/maintenance.rs",
     "daemon/src/maintenance/doctor/serving.rs",
+    "daemon/src/maintenance/files.rs",
 ];
 
 /// What the client must not drag in.

@@ -466,6 +466,8 @@ fn patterns_that_explode() {
         "\\",
         "(?<=a)b",
         &"a".repeat(1025),
+        r"\p{L}{5000}",
+        &["(?:".repeat(80), "a".to_owned(), "){9}".repeat(80)].concat(),
     ] {
         let args = json!({"session": "s-1", "name": "bad", "pattern": pattern});
         let body = refused(&daemon, "register_extractor", args);

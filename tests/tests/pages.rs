@@ -365,7 +365,7 @@ fn the_tables_of_the_search_page() {
     }
     let (named, _) = chapter(SEARCH, "For agents").split_once("A good").unwrap();
     let named: Vec<&str> = code(named);
-    assert_eq!(named.len(), 10);
+    assert_eq!(named.len(), 13);
     for name in named {
         assert!(reference.contains(&format!("\n## {name}\n")), "{name}");
     }

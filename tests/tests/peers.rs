@@ -5,6 +5,7 @@
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use lore::protocol::frame::{self, ServerFrame};
@@ -64,6 +65,39 @@ fn silent_peers_give_way() {
     }
     call(&mut honest, "record_step", step()).unwrap();
     drop(silent);
+}
+
+/// A daemon that may have few descriptors raises its own limit where it may, and else takes no more
+/// connections than it has descriptors for: silent ones give way, and none is left outside.
+#[test]
+fn more_peers_than_descriptors() {
+    for limit in ["-Sn 128", "-n 300"] {
+        let home = home!();
+        let lored = home.command();
+        let script = format!("ulimit {limit}; exec \"$0\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).arg(lored.get_program());
+        shell.env_clear();
+        let set = lored.get_envs();
+        shell.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        let daemon = home.spawn_command(shell);
+        let mut honest = until("a daemon that serves", Duration::from_secs(60), || {
+            daemon.try_connect("honest").ok()
+        });
+        let step = || json!({"tool": "t", "result": "x"});
+        call(&mut honest, "record_step", step()).unwrap();
+        let silent: Vec<Peer> = (0..400).map(|_| Peer::connect(daemon.socket())).collect();
+        is_served(&daemon, &mut honest);
+        drop(silent);
+        let said = daemon.stderr();
+        assert_eq!(
+            said.contains("fewer connections"),
+            limit == "-n 300",
+            "{said}"
+        );
+        // In a burst those who give way may not be gone yet when the next one comes: that one is accepted a
+        // moment later.
+    }
 }
 
 /// A frame that trickles in and never ends is given up after its time, with a sentence.

@@ -2,11 +2,18 @@
 //! and left as it is.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
+use lore::connection::Connection;
+use lore::protocol::frame::Hello;
+use rustix::fs::{CWD, FileType, Mode};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tests::{Ended, Home, home};
+use tests::{Ended, Home, home, until};
 
 fn refused(home: &Home) -> Ended {
     let ended = match home.try_start() {
@@ -190,6 +197,175 @@ fn what_is_in_the_sockets_place() {
     std::fs::write(home.socket(), "mine").unwrap();
     says(&refused(&home), &["is no socket"]);
     assert_eq!(std::fs::read_to_string(home.socket()).unwrap(), "mine");
+}
+
+/// A socket that somebody listens on is left to them, be it another program or the daemon of another data
+/// folder; once they are gone its name is free.
+#[test]
+fn a_socket_that_somebody_listens_on() {
+    let home = home!();
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(home.path().join("run"))
+        .unwrap();
+    let foreign = UnixListener::bind(home.socket()).unwrap();
+    // No Hello is answered there, so nobody waits for one.
+    says(
+        &home.spawn().wait(),
+        &["somebody else listens", "LORE_SOCKET"],
+    );
+    UnixStream::connect(home.socket()).expect("it is left alone");
+    drop(foreign);
+    let first = home.start();
+    let other = home!();
+    let output = other.run(&["serve", "--socket", home.socket().to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("somebody else listens"), "{said}");
+    let status = first.call("status", json!({}));
+    assert_eq!(status["pid"], first.pid());
+}
+
+/// What is no file is not taken for one, and nobody waits for a pipe: the lock, the settings.
+#[test]
+fn pipes_and_folders_in_the_place_of_files() {
+    let home = home!();
+    home.start().stop();
+    let config = home.path().join("config.toml");
+    for (path, words) in [
+        (
+            home.data().join("lored.lock"),
+            "is no regular file; move it away",
+        ),
+        (config.clone(), "it is a pipe"),
+    ] {
+        let before = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        says(&home.spawn().wait(), &[words]);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, before).unwrap();
+    }
+    // A lock that cannot be used is told by all who need it, not taken for a daemon.
+    let lock = home.data().join("lored.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    for command in ["verify", "repair", "rebuild"] {
+        let output = home.run(&[command]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("lored.lock"), "{command}: {said}");
+    }
+    std::fs::remove_dir(&lock).unwrap();
+    std::fs::remove_file(&config).unwrap();
+    for (text, words) in [
+        (vec![0xff, 0xfe], "byte 0 is not UTF-8"),
+        (vec![b'#'; (1 << 20) + 1], "too many for settings"),
+    ] {
+        std::fs::write(&config, text).unwrap();
+        for command in [&["config", "check"][..], &["serve"]] {
+            let output = home.run(command);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                said.contains(words) && said.contains("config.toml"),
+                "{said}"
+            );
+        }
+    }
+    std::fs::remove_file(&config).unwrap();
+    let named = home.run(&["--config", "/nonexistent/settings", "serve"]);
+    let said = String::from_utf8_lossy(&named.stderr).into_owned();
+    assert_eq!(named.status.code(), Some(2), "{said}");
+    assert!(said.contains("which --config names"), "{said}");
+}
+
+/// A store that was put elsewhere with a link in its place is refused with what helps: the daemon may write
+/// below its own folders only.
+#[test]
+fn a_store_behind_a_link() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": ""}));
+    daemon.stop();
+    let store = home.data().join("store");
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&store, &elsewhere).unwrap();
+    symlink(&elsewhere, &store).unwrap();
+    says(&refused(&home), &["is a symbolic link", "move the folder"]);
+    std::fs::remove_file(&store).unwrap();
+    std::fs::rename(&elsewhere, &store).unwrap();
+    assert_eq!(home.start().verify(), 2);
+}
+
+/// Without a home, or with one that means another place in each directory, nothing is made anywhere; the
+/// sentence says what to set.
+#[test]
+fn homes_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home!();
+    let lored = |variables: &[(&str, &str)], command: &str| {
+        let output = Command::new(home.program())
+            .arg(command)
+            .env_clear()
+            .envs(variables.iter().copied())
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    for command in ["serve", "doctor", "verify"] {
+        for (variables, words) in [
+            (&[][..], "neither LORE_HOME nor HOME is set; set one"),
+            (
+                &[("HOME", "")],
+                "neither LORE_HOME nor HOME is set; set one",
+            ),
+            (&[("HOME", "here")], "must begin with a slash"),
+        ] {
+            let (code, said) = lored(variables, command);
+            assert_eq!(code, Some(2), "{command}: {said}");
+            assert!(said.contains(words), "{command}: {said}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // A home that is a file.
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let (code, said) = lored(&[("HOME", file.to_str().unwrap())], "serve");
+    assert!(code == Some(2) || code == Some(3), "{said}");
+    assert!(said.contains(file.to_str().unwrap()), "{said}");
+}
+
+/// Nobody can be told anything, since where it is told is full: the exit code is still the right one, and a
+/// daemon serves on.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_takes_nothing() {
+    let home = home!();
+    let full = || {
+        std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap()
+    };
+    home.configure("log = \"debug\"\n");
+    let mut serving = home.command().stderr(full()).spawn().unwrap();
+    let mut connection = until("a daemon", Duration::from_secs(60), || {
+        assert_eq!(serving.try_wait().unwrap(), None, "it ended");
+        Connection::connect(&home.socket(), &Hello::default()).ok()
+    });
+    for _ in 0..3 {
+        let step = json!({"tool": "t", "result": ""});
+        tests::call(&mut connection, "record_step", step).unwrap();
+    }
+    let pid = Pid::from_raw(serving.id().try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(serving.wait().unwrap().success());
+    home.configure("nonsense = 1\n");
+    let refused = home.command().stderr(full()).status().unwrap();
+    assert_eq!(refused.code(), Some(2));
 }
 
 /// Settings that are none are refused with the file, the line and what there is.

@@ -3,11 +3,12 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Instant;
 
 use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{call, home};
+use tests::{Random, call, home, noise};
 
 /// Stopping and starting keeps everything: what was recorded before is resolved after, the log
 /// goes on at the next position, and the proof is whole.
@@ -171,4 +172,40 @@ fn a_stop_during_a_compaction() {
     let steps = daemon.call("status", json!({}))["counts"]["steps"].clone();
     assert_eq!(steps, recorded);
     daemon.verify();
+}
+
+/// Megabytes of results when `LORE_LOG_MB` names no other number.
+const LOG_MB: usize = 12;
+
+/// A log of many large events whose daemon was killed while others still worked behind it: the next
+/// one serves it, to the last acknowledged step, and says how soon. `LORE_LOG_MB` for more.
+#[test]
+fn a_large_log_is_served_after_a_kill() {
+    let megabytes = std::env::var("LORE_LOG_MB").map_or(LOG_MB, |mb| mb.parse().unwrap());
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "s"}));
+    let mut random = Random::new(1);
+    let (mut last, mut last_text) = (0, String::new());
+    let mut connection = daemon.connect("w");
+    // Just too small to be files of their own.
+    for _ in 0..megabytes * 1_000_000 / 60_000 {
+        last_text = noise(60_000, &mut random);
+        let args = json!({"session": "s", "tool": "t", "result": last_text});
+        let reply = call(&mut connection, "record_step", args).unwrap();
+        last = reply["step"].as_u64().unwrap();
+    }
+    daemon.kill();
+    for _ in 0..5 {
+        let start = Instant::now();
+        let daemon = home.start();
+        let step = daemon.call("get_step", json!({"session": "s", "step": last}));
+        println!("{megabytes} MB of events: read after {:?}", start.elapsed());
+        let result = step["result"].as_str().unwrap();
+        assert!(
+            !result.is_empty() && last_text.starts_with(result),
+            "{last}"
+        );
+        daemon.kill();
+    }
 }

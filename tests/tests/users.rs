@@ -99,6 +99,16 @@ fn named_users_and_groups_come_in() {
         "{events}"
     );
 
+    // The owner's own client goes through the folder that lets others through.
+    let own = Command::new(home.path().join("lore"))
+        .args(["status", "--json"])
+        .env_clear()
+        .env("LORE_HOME", home.path())
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert!(own.status.success(), "{own:?}");
+
     let refused = call_as(&home, BOB, "--clear-groups", "record_step", &args);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     let told: Value = serde_json::from_slice(&refused.stdout).unwrap();
@@ -186,17 +196,155 @@ fn each_user_has_a_memory_of_its_own() {
     daemon.stop();
 }
 
-/// A daemon of all users reads, watches and writes no files of theirs, and says what is possible instead.
+/// Runs the client as another user, in a folder of theirs.
+fn lore_as(home: &Home, uid: u32, arguments: &[&str]) -> Output {
+    Command::new("setpriv")
+        .arg(format!("--reuid={uid}"))
+        .arg(format!("--regid={uid}"))
+        .arg("--clear-groups")
+        .arg(home.path().join("lore"))
+        .arg("--socket")
+        .arg(home.socket())
+        .args(arguments)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", "/nonexistent")
+        .env("LORE_DAEMON", home.path().join("lored"))
+        .current_dir("/")
+        .output()
+        .expect("setpriv, of util-linux, is there")
+}
+
+/// A folder that is one user's alone.
+fn folder_of(uid: u32, files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    for (file, says) in files {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, says).unwrap();
+    }
+    let owned = Command::new("chown")
+        .args(["-R", &format!("{uid}:{uid}")])
+        .arg(folder.path())
+        .status();
+    assert!(owned.unwrap().success());
+    folder
+}
+
+/// A daemon of all users reads, watches and writes no files of theirs, and says what is possible instead:
+/// their clients send what is in them.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
-fn files_of_users_are_left_alone() {
+fn files_of_users_are_sent_by_their_clients() {
+    let home = open_home("");
+    let daemon = home.path().join("lored");
+    std::fs::hard_link(home.program(), &daemon)
+        .or_else(|_| std::fs::copy(home.program(), &daemon).map(drop))
+        .unwrap();
+    let daemon = start_for_all(&home);
+    let folder = folder_of(
+        ADA,
+        &[
+            ("a.md", b"# A\n\nThe gyroscope hums.\n"),
+            ("sub/b.txt", b"Second."),
+            ("sub/c.md", b"Third."),
+            ("left/d.md", b"no"),
+            (".loreignore", b"left/\n"),
+            ("broken.docx", b"PK\x03\x04 no archive"),
+            ("picture.png", b"\x89PNG\r\n\x1a\n\0\0"),
+        ],
+    );
+    let path = folder.path().to_str().unwrap();
+    let told = reply_to(&home, ADA, "add_source", &json!({"path": path}));
+    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
+    assert_eq!(told["error"]["details"]["reaches_files"], false, "{told}");
+
+    let add = |more: &[&str]| {
+        let arguments = [&["docs", "add", path, "--json"], more].concat();
+        let output = lore_as(&home, ADA, &arguments);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let told = serde_json::from_str::<Value>(&text);
+        told.unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let counts = |told: &Value| {
+        ["found", "sent", "unchanged", "removed"].map(|name| told[name].as_u64().unwrap())
+    };
+    let first = add(&[]);
+    assert_eq!(counts(&first), [5, 3, 0, 0], "{first:#}");
+    assert_eq!(first["failures"][0]["path"], "broken.docx", "{first:#}");
+    let search = |uid: u32, query: &str| {
+        let found = reply_to(&home, uid, "search_documents", &json!({"query": query}));
+        let paths = found["results"].as_array().unwrap().iter();
+        let paths = paths.map(|one| one["file_path"].as_str().unwrap().to_owned());
+        paths.collect::<Vec<String>>()
+    };
+    let found = search(ADA, "gyroscope");
+    assert!(found[0].ends_with("/a.md"), "{found:?}");
+    assert_eq!(search(BOB, "gyroscope"), [""; 0], "it is hers alone");
+
+    // Again: nothing is sent but what changed, and what is gone is found no more.
+    let again = add(&[]);
+    assert_eq!(counts(&again), [5, 0, 3, 0], "{again:#}");
+    std::fs::write(folder.path().join("a.md"), "# A\n\nThe turbine hums.\n").unwrap();
+    std::fs::remove_file(folder.path().join("sub/c.md")).unwrap();
+    let changed = add(&[]);
+    assert_eq!(counts(&changed), [4, 1, 1, 1], "{changed:#}");
+    assert_eq!(
+        (&changed["source"], &changed["created"]),
+        (&first["source"], &json!(false))
+    );
+    assert!(search(ADA, "turbine")[0].ends_with("/a.md"));
+    let listed = reply_to(&home, ADA, "list_sources", &json!({}));
+    assert_eq!(listed["sources"][0]["documents"], 2, "{listed:#}");
+
+    // Other settings hold for what is there, too; `rescan` knows them.
+    let set = add(&["--context", "WI-9", "--exclude", "*.txt"]);
+    assert_eq!(counts(&set), [3, 1, 0, 1], "{set:#}");
+    let rescan = lore_as(&home, ADA, &["docs", "rescan", path, "--json"]);
+    let rescan: Value = serde_json::from_slice(&rescan.stdout).unwrap();
+    assert_eq!(counts(&rescan), [3, 0, 1, 0], "{rescan:#}");
+
+    // What she may not read is not read for her, and a folder that is not there is told by its name.
+    let other = folder_of(BOB, &[("secret.md", b"Secret.")]);
+    for path in [other.path(), Path::new("/nowhere")] {
+        let output = lore_as(&home, ADA, &["docs", "add", path.to_str().unwrap()]);
+        assert!(!output.status.success());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(path.to_str().unwrap()), "{said}");
+    }
+    let listed = reply_to(&home, ADA, "list_sources", &json!({}));
+    assert_eq!(listed["sources"].as_array().unwrap().len(), 1, "{listed:#}");
+
+    // An agent sends one by itself.
+    let args = json!({"name": "plan.md", "text": "# Plan\n\nThe propeller.\n"});
+    let put = reply_to(&home, BOB, "put_document", &args);
+    assert_eq!(put["status"], "taken", "{put}");
+    assert_eq!(search(BOB, "propeller"), ["sent/plan.md"]);
+    daemon.stop();
+}
+
+/// Nor does it look at them: for templates of a project, or to see whether a path is a file.
+#[test]
+#[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
+fn files_of_users_are_not_looked_at() {
     let home = open_home("");
     let daemon = start_for_all(&home);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.md"), "# A\n\ntext\n").unwrap();
-    let args = json!({"path": folder.path()});
-    let told = reply_to(&home, ADA, "add_source", &args);
-    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
+    let templates = folder.path().join(".lore/templates");
+    std::fs::create_dir_all(&templates).unwrap();
+    std::fs::write(templates.join("mine.toml"), "not = a template").unwrap();
+    let project = reply_to(
+        &home,
+        ADA,
+        "list_templates",
+        &json!({"project_id": folder.path()}),
+    );
+    assert!(!project.to_string().contains("mine"), "{project}");
+    let file = folder.path().join("a.md");
+    let project = reply_to(&home, ADA, "init_project", &json!({"path": file}));
+    assert_eq!(project["path"], file.to_str().unwrap(), "{project}");
     daemon.stop();
 }
 

@@ -96,6 +96,14 @@ pub fn run(
     keeper::Keeper::new(bridge, input, output).run()
 }
 
+/// Looks into a line as a bridge does, whole or cut off: whether it tells what it is, and its id if it is cut off.
+#[must_use]
+pub fn check_line(line: &[u8]) -> (bool, Option<String>) {
+    let name = line::host_name(line);
+    let is_told = line::message(line) != line::Message::Other || name.is_some();
+    (is_told, line::id_in_head(line))
+}
+
 /// 128 random bits in hexadecimal digits.
 fn random_id() -> io::Result<String> {
     let mut bits = [0; 16];

@@ -8,7 +8,7 @@ use lore::protocol::{Deserialize, Serialize};
 use lore::start::find_daemon;
 
 use super::output::{self, shown, table};
-use super::{End, Failure, Globals, exchange};
+use super::{End, Failure, Globals, exchange, service};
 
 /// Check everything that can be wrong, with a remedy for each
 #[derive(Debug, Args)]
@@ -54,6 +54,7 @@ impl Doctor {
     pub fn run(self, globals: &Globals) -> Result<End, Failure> {
         let mut findings = self.findings(globals)?;
         findings.insert(0, client());
+        findings.extend(units(globals));
         let report = Report {
             schema_version: 1,
             findings,
@@ -68,6 +69,12 @@ impl Doctor {
 
     /// What the daemon's program finds; without one, that it is missing.
     fn findings(&self, globals: &Globals) -> Result<Vec<Finding>, Failure> {
+        if let Err(error) = globals.places() {
+            let remedy =
+                "Set HOME to a folder of yours, or LORE_HOME to one for all that is lore's.";
+            let seen = error.to_string();
+            return Ok(vec![Finding::new("places", "bad", seen, Some(remedy))]);
+        }
         let program = match find_daemon() {
             Ok(program) => program,
             Err(error) => {
@@ -86,7 +93,19 @@ impl Doctor {
             command.arg("--socket").arg(socket);
         }
         let fix = self.fix.then_some("--fix");
-        let output = command.args(["doctor", "--json"]).args(fix).output()?;
+        let output = match command.args(["doctor", "--json"]).args(fix).output() {
+            Ok(output) => output,
+            Err(error) => {
+                let seen = format!("{}: {error}", program.display());
+                let remedy = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
+                return Ok(vec![Finding::new(
+                    "daemon's program",
+                    "bad",
+                    seen,
+                    Some(remedy),
+                )]);
+            }
+        };
         match exchange::read::<Report>(&output.stdout) {
             Ok(report) => Ok(report.findings),
             Err(_) => {
@@ -101,6 +120,41 @@ impl Doctor {
                 )])
             }
         }
+    }
+}
+
+/// Whether the installed units are those that this version installs.
+fn units(globals: &Globals) -> Option<Finding> {
+    let (places, daemon) = (globals.places().ok()?, find_daemon().ok()?);
+    let check = "units";
+    match service::outdated(&places, &daemon) {
+        Ok(None) => None,
+        Ok(Some(outdated)) => Some(match outdated.first() {
+            None => Finding::new(
+                check,
+                "good",
+                "as this version installs them".to_owned(),
+                None,
+            ),
+            Some(first) => {
+                let first = first.display();
+                let seen = format!("{first} is not as this version installs it");
+                let remedy = "`lore service install` writes them anew; what is your own goes into a drop-in: \
+                              systemctl --user edit lored.service";
+                Finding::new(check, "warning", seen, Some(remedy))
+            }
+        }),
+        Err(Failure::Io(error)) => {
+            let remedy = "`lore service install` says more.";
+            Some(Finding::new(
+                check,
+                "warning",
+                error.to_string(),
+                Some(remedy),
+            ))
+        }
+        // Neither calls anybody nor reads arguments.
+        Err(Failure::Call(_) | Failure::Usage(_)) => None,
     }
 }
 

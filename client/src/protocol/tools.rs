@@ -53,6 +53,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "list_projects",
     "list_shares",
     "list_sources",
+    "list_documents",
     "get_document_contexts",
     "explore_document_structure",
     "get_document_content",

@@ -94,9 +94,12 @@ impl Dispatch {
         if operation.access == Access::Read {
             return operation.call(cx, caller, args).await;
         }
+        let caller = redacting::of_caller(&cx, caller);
+        if operation.takes_bytes {
+            return operation.call(cx, caller, args).await;
+        }
         // Before anything of it is hashed, recorded or indexed, whatever the door.
         let (args, found) = redacting::redacted(&cx, args).await?;
-        let caller = redacting::of_caller(&cx, caller);
         let mut reply = operation.call(cx, caller, args).await?;
         if let Some(sentence) = found.sentence() {
             redacting::warn(&mut reply, sentence);

@@ -45,8 +45,37 @@ pub struct Seats {
 
 #[derive(Default)]
 struct Taken {
-    by_number: BTreeMap<u64, (Arc<AtomicBool>, CancellationToken)>,
+    by_number: BTreeMap<u64, Sitting>,
     next: u64,
+}
+
+/// One who has a seat.
+struct Sitting {
+    uid: u32,
+    has_finished: Arc<AtomicBool>,
+    gives_way: CancellationToken,
+}
+
+impl Taken {
+    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer; else the
+    /// oldest one of whoever has most, if that is more than the newcomer would have.
+    fn gives_way_to(&self, uid: u32) -> Option<u64> {
+        let is_idle = |sitting: &Sitting| !sitting.has_finished.load(Ordering::Relaxed);
+        let idle = self.by_number.iter().find(|(_, one)| is_idle(one));
+        if let Some((number, _)) = idle {
+            return Some(*number);
+        }
+        let mut seats: BTreeMap<u32, usize> = BTreeMap::new();
+        for one in self.by_number.values() {
+            *seats.entry(one.uid).or_default() += 1;
+        }
+        let own = seats.get(&uid).copied().unwrap_or_default();
+        let (most, count) = seats.into_iter().max_by_key(|(_, count)| *count)?;
+        let oldest = self.by_number.iter().find(|(_, one)| one.uid == most);
+        oldest
+            .filter(|_| count > own + 1)
+            .map(|(number, _)| *number)
+    }
 }
 
 impl Seats {
@@ -61,26 +90,25 @@ impl Seats {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A seat for a new connection. When all are taken, the oldest connection that never got an
-    /// answer gives way; `None` when every one did.
-    fn take(self: &Arc<Self>, gives_way: CancellationToken) -> Option<Seat> {
+    /// A seat for a new connection of a user. When all are taken, another one gives way; `None` when none
+    /// has to.
+    fn take(self: &Arc<Self>, uid: u32, gives_way: CancellationToken) -> Option<Seat> {
         let mut taken = self.lock();
         if taken.by_number.len() >= self.max {
-            let idle = taken
-                .by_number
-                .iter()
-                .find(|(_, (finished, _))| !finished.load(Ordering::Relaxed))
-                .map(|(number, _)| *number)?;
-            if let Some((_, token)) = taken.by_number.remove(&idle) {
-                token.cancel();
+            let number = taken.gives_way_to(uid)?;
+            if let Some(sitting) = taken.by_number.remove(&number) {
+                sitting.gives_way.cancel();
             }
         }
         let number = taken.next;
         taken.next += 1;
         let has_finished = Arc::new(AtomicBool::new(false));
-        taken
-            .by_number
-            .insert(number, (Arc::clone(&has_finished), gives_way));
+        let sitting = Sitting {
+            uid,
+            has_finished: Arc::clone(&has_finished),
+            gives_way,
+        };
+        taken.by_number.insert(number, sitting);
         Some(Seat {
             number,
             seats: Arc::clone(self),
@@ -93,7 +121,7 @@ impl Seat {
     /// The only seat, for tests of a door by itself.
     #[cfg(test)]
     pub fn alone() -> Option<Self> {
-        Seats::new(1).take(CancellationToken::new())
+        Seats::new(1).take(0, CancellationToken::new())
     }
 
     /// From now on this connection does not give way to new ones.
@@ -143,14 +171,14 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// Doors into what is found for each peer. Limits of all connections together are those of now for
-    /// good; each connection has its own as they are when it comes.
+    /// Doors into what is found for each peer, with seats for so many. Limits of all connections together are
+    /// those of now for good; each connection has its own as they are when it comes.
     #[must_use]
-    pub fn new(find: Find, limits: Live<Limits>, stop: CancellationToken) -> Self {
+    pub fn new(find: Find, limits: Live<Limits>, seats: usize, stop: CancellationToken) -> Self {
         let now = limits.get();
         Self {
             find,
-            seats: Seats::new(now.connections_max),
+            seats: Seats::new(seats),
             budget: Budget::new(now.bytes_in_flight_total_max),
             drain: Duration::from_millis(now.drain_ms_max),
             http: http::Service::new(&now),
@@ -205,17 +233,17 @@ impl Doors {
     }
 
     fn seat_http(self: &Arc<Self>, stream: TcpStream, http: Arc<http::Service>) {
+        let peer = Peer {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+        };
         let gives_way = CancellationToken::new();
-        let Some(seat) = self.seats.take(gives_way.clone()) else {
+        let Some(seat) = self.seats.take(peer.uid, gives_way.clone()) else {
             tracing::warn!("a connection was refused: all are taken");
             return;
         };
         let doors = Arc::clone(self);
         self.connections.spawn(async move {
-            let peer = Peer {
-                uid: rustix::process::geteuid().as_raw(),
-                gid: rustix::process::getegid().as_raw(),
-            };
             let served = async {
                 let guest = (doors.find)(peer).await.map_err(io::Error::other)?;
                 let door = doors.door(guest.dispatch, doors.limits.get());
@@ -254,7 +282,7 @@ impl Doors {
             }
         };
         let gives_way = CancellationToken::new();
-        let Some(seat) = self.seats.take(gives_way.clone()) else {
+        let Some(seat) = self.seats.take(peer.uid, gives_way.clone()) else {
             tracing::warn!("a connection was refused: all are taken");
             return;
         };
@@ -376,5 +404,38 @@ fn turned_away(first: Option<u8>, refusal: &Refusal) -> Vec<u8> {
             )
             .into_bytes()
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    /// Who never got an answer gives way first, then whoever has most; nobody does for one who would have
+    /// as many.
+    #[test]
+    fn seats_are_shared() {
+        let seats = Seats::new(4);
+        let tokens: Vec<CancellationToken> = (0..6).map(|_| CancellationToken::new()).collect();
+        let take = |uid: u32, number: usize| seats.take(uid, tokens[number].clone());
+        let mut first: Vec<Seat> = (0..4).map(|number| take(1, number).unwrap()).collect();
+        for seat in [0, 2, 3] {
+            first[seat].has_finished_a_call();
+        }
+        let newcomer = take(1, 4).expect("the second one is idle");
+        assert!(tokens[1].is_cancelled() && !tokens[0].is_cancelled());
+        newcomer.has_finished_a_call();
+        assert!(take(1, 5).is_none(), "all of one user's, all in use");
+        let other = take(2, 5).expect("user 1 has four, user 2 none");
+        assert!(tokens[0].is_cancelled());
+        other.has_finished_a_call();
+        let second = seats.take(2, CancellationToken::new()).unwrap();
+        second.has_finished_a_call();
+        assert!(
+            seats.take(2, CancellationToken::new()).is_none(),
+            "two each"
+        );
+        first.clear();
     }
 }

@@ -81,7 +81,9 @@ pub async fn route(
     if uid == caller.actor.uid {
         return Ok(stay(caller, with_project(args, &project)?));
     }
-    let neighbour = (neighbours.find)(uid).await?.ok_or_else(not_found)?;
+    // Why a memory cannot be opened would tell that there is one.
+    let found = (neighbours.find)(uid).await;
+    let neighbour = found.ok().flatten().ok_or_else(not_found)?;
     let published = neighbour.context.read(None).await?;
     let wanted = match operation.access {
         Access::Read => ShareAccess::Read,

@@ -20,7 +20,10 @@ pub enum Error {
         source: io::Error,
     },
     /// Bytes of the backup are not what they should be.
-    #[error("the backup is damaged: {path:?}: {what}")]
+    #[error(
+        "the backup is damaged: {path:?}: {what}; `lored backup --anew` makes it good, with the store that it \
+         is of"
+    )]
     Damaged {
         /// In which file.
         path: PathBuf,

@@ -1,5 +1,6 @@
 //! The folder of a backup: its plate, its lock, its blobs; what is written aside and renamed.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -19,6 +20,8 @@ pub const PLATE: &str = "lore-backup";
 const NEW: &str = "new";
 /// Where blobs are.
 const BLOBS: &str = "blobs";
+/// The file that is there until all blobs that no manifest names are removed.
+const UNSWEPT: &str = "unswept";
 
 /// A backup's folder, held by who writes to it.
 pub struct Folder {
@@ -26,7 +29,7 @@ pub struct Folder {
     _plate: File,
     next: u64,
     /// Folders with new names in them, to be synced.
-    touched: Vec<PathBuf>,
+    touched: BTreeSet<PathBuf>,
     /// Bytes written so far.
     pub written: u64,
 }
@@ -37,6 +40,12 @@ impl Folder {
     /// # Errors
     /// [`Error::Refused`] when it holds something else, another store's backup, or is being written to.
     pub fn open(path: &Path, store: StoreId) -> Result<Self, Error> {
+        let path = &std::path::absolute(path).map_err(Error::file("finding", path))?;
+        // Of a folder that is new, the name has to last, too.
+        let new = path.ancestors().take_while(|folder| !folder.exists());
+        let parents = new.filter_map(|folder| folder.parent().map(Path::to_path_buf));
+        let mut touched: BTreeSet<PathBuf> = parents.collect();
+        touched.insert(path.clone());
         make(path)?;
         let plate_path = path.join(PLATE);
         if !plate_path.exists() && !is_empty(path)? {
@@ -73,10 +82,10 @@ impl Folder {
             )));
         }
         let mut folder = Self {
-            path: path.to_path_buf(),
+            path: path.clone(),
             _plate: plate,
             next: 0,
-            touched: vec![path.to_path_buf()],
+            touched,
             written: 0,
         };
         folder.prepare()?;
@@ -117,9 +126,7 @@ impl Folder {
         let path = self.path.join(file);
         let parent = path.parent().unwrap_or(&self.path).to_path_buf();
         fs::rename(aside, &path).map_err(Error::file("naming", &path))?;
-        if !self.touched.contains(&parent) {
-            self.touched.push(parent);
-        }
+        self.touched.insert(parent);
         self.written += bytes;
         Ok(())
     }
@@ -144,12 +151,12 @@ impl Folder {
     /// # Errors
     /// [`Error::File`].
     pub fn sync(&mut self) -> Result<(), Error> {
-        for folder in self.touched.drain(..) {
+        for folder in std::mem::take(&mut self.touched) {
             File::open(&folder)
                 .and_then(|folder| folder.sync_all())
                 .map_err(Error::file("syncing", &folder))?;
         }
-        self.touched.push(self.path.clone());
+        self.touched.insert(self.path.clone());
         Ok(())
     }
 
@@ -159,20 +166,51 @@ impl Folder {
     /// [`Error::File`].
     pub fn blob_name(&mut self, blob: &BlobRef) -> Result<String, Error> {
         let name = blob_file(blob);
-        if let Some(shard) = self.path.join(&name).parent()
-            && !shard.exists()
-        {
-            make(shard)?;
-            self.touched.push(self.path.join(BLOBS));
+        if let Some(shard) = self.path.join(&name).parent() {
+            if !shard.exists() {
+                make(shard)?;
+            }
+            // Also for a blob that is there: a run that was killed did not come to it.
+            self.touched.insert(self.path.join(BLOBS));
+            self.touched.insert(shard.to_path_buf());
         }
         Ok(name)
     }
 
-    /// Removes what is in the folders of segments and blobs and is not `kept`, by names from this folder.
+    /// Whether there may be blobs that no manifest names: a sweep did not end, or a first run.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn sweep(&self, kept: &dyn Fn(&str) -> bool) -> Result<(), Error> {
+    pub fn may_have_strays(&self) -> Result<bool, Error> {
+        let is_first = !self.path.join(NAME).exists();
+        Ok(self.path.join(UNSWEPT).exists() || (is_first && !is_empty(&self.path.join(BLOBS))?))
+    }
+
+    /// Notes, durably before the next manifest is, that blobs have to be swept: whoever writes next does it if
+    /// this run does not come to it.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn begin_sweep(&mut self) -> Result<(), Error> {
+        self.put(UNSWEPT, b"")
+    }
+
+    /// Takes that note away, once what was swept is durably gone.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn end_sweep(&mut self) -> Result<(), Error> {
+        self.sync()?;
+        let path = self.path.join(UNSWEPT);
+        fs::remove_file(&path).map_err(Error::file("removing", &path))
+    }
+
+    /// Removes what is in the folders of segments and blobs and is not `kept`, by names from this folder. Of a link
+    /// only the link goes.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn sweep(&mut self, kept: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         let mut open = vec![
             Content::Log.folder().to_owned(),
             Content::Objects.folder().to_owned(),
@@ -181,13 +219,17 @@ impl Folder {
         while let Some(folder) = open.pop() {
             let path = self.path.join(&folder);
             let entries = fs::read_dir(&path).map_err(Error::file("listing", &path))?;
-            for entry in entries.flatten() {
+            for entry in entries {
+                let entry = entry.map_err(Error::file("listing", &path))?;
                 let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-                if entry.path().is_dir() {
+                let kind = entry.file_type();
+                let kind = kind.map_err(Error::file("reading", &entry.path()))?;
+                if kind.is_dir() {
                     open.push(name);
                 } else if !kept(&name) {
                     let gone = fs::remove_file(entry.path());
                     gone.map_err(Error::file("removing", &entry.path()))?;
+                    self.touched.insert(path.clone());
                 }
             }
         }
@@ -243,4 +285,35 @@ fn make(path: &Path) -> Result<(), Error> {
 fn is_empty(path: &Path) -> Result<bool, Error> {
     let mut entries = fs::read_dir(path).map_err(Error::file("listing", path))?;
     Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "lost+found")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A sweep removes links, and nothing of what they lead to.
+    #[test]
+    fn a_sweep_follows_no_link() {
+        let root = tempfile::tempdir().unwrap();
+        let (backup, other) = (root.path().join("kept"), root.path().join("other"));
+        fs::create_dir(&other).unwrap();
+        let letter = other.join("letter");
+        fs::write(&letter, "x").unwrap();
+        let mut folder = Folder::open(&backup, StoreId([7; 16])).unwrap();
+        let links = ["log/away", "objects/away", "blobs/ab", "log/letter"];
+        for (link, target) in links.iter().zip([&other, &other, &other, &letter]) {
+            symlink(target, backup.join(link)).unwrap();
+        }
+        fs::write(backup.join("log/left"), "x").unwrap();
+        fs::write(backup.join("log/kept"), "x").unwrap();
+        folder.sweep(&|name| name == "log/kept").unwrap();
+        assert_eq!(fs::read_to_string(&letter).unwrap(), "x");
+        for gone in links.iter().chain(&["log/left"]) {
+            assert!(backup.join(gone).symlink_metadata().is_err(), "{gone}");
+        }
+        assert!(backup.join("log/kept").exists());
+    }
 }

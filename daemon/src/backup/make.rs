@@ -59,6 +59,7 @@ pub fn make(
     let beside = source.beside()?;
     let store = source.page(Position(u64::MAX))?.store;
     let mut folder = Folder::open(path, store)?;
+    let sweeps_blobs = choices.is_anew || folder.may_have_strays()?;
     let base = match path.join(NAME).exists() && !choices.is_anew {
         true => Some(Manifest::read(path)?),
         false => None,
@@ -67,24 +68,30 @@ pub fn make(
     let first = source.page(before)?;
     if let Some(base) = &base {
         goes_on(base, &first, path)?;
+        is_there(base, path)?;
     }
+    let known = known(path, base.as_ref())?;
+    let link = base
+        .as_ref()
+        .map_or(Ok(Hash::default()), |base| base.last_link(path))?;
+    // What is forgotten behind here was still whole in an earlier page, or in the backup before.
+    let whole_up_to = base.as_ref().map_or(first.position, |_| before);
+    let mut manifest = base.unwrap_or_else(|| nothing(store));
     let mut making = Making {
-        known: known(path, base.as_ref())?,
+        known,
         source,
-        link: base
-            .as_ref()
-            .map_or(Ok(Hash::default()), |base| base.last_link(path))?,
+        link,
         at: before,
-        // What is forgotten behind here was still whole in an earlier page, or in the backup before.
-        whole_up_to: base.as_ref().map_or(first.position, |_| before),
+        whole_up_to,
         needed: first.position,
         folder: &mut folder,
         log: None,
         objects: None,
-        manifest: base.unwrap_or_else(|| nothing(store)),
-        gone: BTreeSet::new(),
+        gone: std::mem::take(&mut manifest.gone).into_iter().collect(),
+        manifest,
         blobs: 0,
         is_anew: choices.is_anew,
+        sweeps_blobs,
     };
     making.run(first, progress)?;
     making.finish(beside, before, clock)
@@ -105,6 +112,14 @@ fn goes_on(base: &Manifest, first: &Page, path: &Path) -> Result<(), Error> {
             "the store's event at {held} is not the one in the backup {path:?}: two stores went on from the same \
              backup. Nothing was changed; give another folder"
         )));
+    }
+    Ok(())
+}
+
+/// Whether what a backup goes on from is there, as far as lengths tell; `lored verify --backup` reads it all.
+fn is_there(base: &Manifest, path: &Path) -> Result<(), Error> {
+    for of in base.log.iter().chain(&base.objects) {
+        segment::open(path, of)?;
     }
     Ok(())
 }
@@ -155,9 +170,12 @@ struct Making<'m> {
     needed: Position,
     log: Option<(Writer, Position)>,
     objects: Option<Writer>,
+    /// Blobs, hexadecimal, that were gone when they were last asked for.
     gone: BTreeSet<String>,
     blobs: u64,
     is_anew: bool,
+    /// Blobs that nothing names any more are removed at the end.
+    sweeps_blobs: bool,
 }
 
 impl Making<'_> {
@@ -198,11 +216,11 @@ impl Making<'_> {
         if page.objects_gone > 0 {
             self.needed = self.needed.max(page.position);
         }
-        let lacking: Vec<Hash> = page
+        let lacking: Vec<(Hash, Tag)> = page
             .objects
             .iter()
             .filter(|(hash, tag)| self.known.get(hash) != Some(tag))
-            .map(|(hash, _)| *hash)
+            .copied()
             .collect();
         for some in lacking.chunks(OBJECTS_MAX) {
             self.take_objects(some)?;
@@ -248,12 +266,13 @@ impl Making<'_> {
         Ok(())
     }
 
-    fn take_objects(&mut self, wanted: &[Hash]) -> Result<(), Error> {
-        let (rows, position) = self.source.objects(wanted)?;
-        if rows.len() < wanted.len() {
-            self.needed = self.needed.max(position);
-        }
+    fn take_objects(&mut self, wanted: &[(Hash, Tag)]) -> Result<(), Error> {
+        let hashes: Vec<Hash> = wanted.iter().map(|(hash, _)| *hash).collect();
+        let (rows, position) = self.source.objects(&hashes)?;
+        let mut as_named = 0;
         for (hash, row) in rows {
+            let tag = Tag::of(&row);
+            as_named += usize::from(wanted.contains(&(hash, tag)));
             let blob = blob_of_row(&row)
                 .map_err(|what| Error::refused(format!("the object {hash} is damaged: {what}")))?;
             if let Some(blob) = blob {
@@ -270,7 +289,11 @@ impl Making<'_> {
                 }
             };
             writer.push(&[&hash.0, &row])?;
-            self.known.insert(hash, Tag::of(&row));
+            self.known.insert(hash, tag);
+        }
+        // One went meanwhile; or it also came back, as a delta against an object that only later events name.
+        if as_named < wanted.len() {
+            self.needed = self.needed.max(position);
         }
         Ok(())
     }
@@ -285,7 +308,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Brings a blob, unless it is there.
+    /// Brings a blob, unless it is there. One that was gone is asked for again: it may have come back since.
     fn blob(&mut self, blob: &BlobRef) -> Result<(), Error> {
         let file = self.folder.blob_name(blob)?;
         let path = self.folder.path().join(&file);
@@ -296,7 +319,8 @@ impl Making<'_> {
             Ok(_) => true,
             Err(_) => false,
         };
-        if is_there || self.gone.contains(&blob.hex()) {
+        if is_there {
+            self.gone.remove(&blob.hex());
             return Ok(());
         }
         let mut content = Vec::new();
@@ -319,6 +343,7 @@ impl Making<'_> {
                 blob.hex()
             )));
         }
+        self.gone.remove(&blob.hex());
         self.blobs += 1;
         self.folder.put(&file, &content)
     }
@@ -337,8 +362,7 @@ impl Making<'_> {
         manifest.made_at = format_time(clock.now());
         manifest.lored = env!("CARGO_PKG_VERSION").to_owned();
         manifest.store_format = FORMAT_VERSION;
-        let gone: BTreeSet<String> = manifest.gone.drain(..).chain(self.gone).collect();
-        manifest.gone = gone.into_iter().collect();
+        manifest.gone = self.gone.into_iter().collect();
         manifest.beside = Vec::new();
         for (name, bytes) in beside {
             let sha256 = Hash::of(&bytes).to_string();
@@ -360,8 +384,11 @@ impl Making<'_> {
             blobs: self.blobs,
             forgotten_since: manifest.forgotten_since,
         };
+        if self.sweeps_blobs {
+            self.folder.begin_sweep()?;
+        }
         self.folder.put_manifest(&manifest.clone().text())?;
-        remove_what_is_left(self.folder, &manifest, self.is_anew)?;
+        remove_what_is_left(self.folder, &manifest, self.sweeps_blobs)?;
         Ok(Report {
             written: self.folder.written,
             ..report
@@ -386,19 +413,26 @@ fn named_segment(folder: &mut Folder, writer: Writer, named: &str) -> Result<Seg
     })
 }
 
-/// Removes segments of killed runs and of the backup before; when all was read anew, also the blobs that
-/// nothing names any more.
+/// Removes segments of killed runs and of the backup before; where it has to be, also the blobs that nothing
+/// names any more.
 fn remove_what_is_left(
     folder: &mut Folder,
     manifest: &Manifest,
-    is_anew: bool,
+    sweeps_blobs: bool,
 ) -> Result<(), Error> {
     let segments = manifest.log.iter().chain(&manifest.objects);
     let mut kept: BTreeSet<String> = segments.map(|segment| segment.file.clone()).collect();
-    if is_anew {
+    if sweeps_blobs {
         let blobs = super::check::blobs_named(folder.path(), manifest)?;
         kept.extend(blobs.iter().map(blob_file));
     }
-    folder.sweep(&|name| kept.contains(name) || (!is_anew && name.starts_with("blobs/")))?;
+    folder.sweep(&|name| kept.contains(name) || (!sweeps_blobs && name.starts_with("blobs/")))?;
+    if sweeps_blobs {
+        folder.end_sweep()?;
+    }
     folder.sweep_beside(manifest)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;

@@ -148,19 +148,7 @@ pub fn read(
     visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let path = folder.join(&segment.file);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::damaged(&path, "the file is missing"));
-        }
-        Err(error) => return Err(Error::file("opening", &path)(error)),
-    };
-    let metadata = file.metadata().map_err(Error::file("reading", &path))?;
-    if !metadata.is_file() || metadata.len() != segment.bytes {
-        let (is, wanted) = (metadata.len(), segment.bytes);
-        let what = format!("it has {is} bytes where the manifest says {wanted}");
-        return Err(Error::damaged(&path, what));
-    }
+    let file = open(folder, segment)?;
     let mut hashing = Hashing {
         inner: BufReader::with_capacity(1 << 16, file),
         hash: Sha256::new(),
@@ -181,6 +169,28 @@ pub fn read(
         return Err(Error::damaged(&path, "it does not match its SHA-256"));
     }
     Ok(())
+}
+
+/// Opens a segment, whose file is there and has the length that the manifest says.
+///
+/// # Errors
+/// [`Error::Damaged`] when it is not so.
+pub fn open(folder: &Path, segment: &Segment) -> Result<File, Error> {
+    let path = folder.join(&segment.file);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::damaged(&path, "the file is missing"));
+        }
+        Err(error) => return Err(Error::file("opening", &path)(error)),
+    };
+    let metadata = file.metadata().map_err(Error::file("reading", &path))?;
+    if !metadata.is_file() || metadata.len() != segment.bytes {
+        let (is, wanted) = (metadata.len(), segment.bytes);
+        let what = format!("it has {is} bytes where the manifest says {wanted}");
+        return Err(Error::damaged(&path, what));
+    }
+    Ok(file)
 }
 
 /// What is called for each part.

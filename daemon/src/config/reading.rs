@@ -3,14 +3,21 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use lore::protocol::nearest;
+use rustix::fs::OFlags;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::setting::{Setting, Takes};
 use super::{Error, settings};
+
+/// The most of a file of settings that is read, in bytes: the one with every setting has some thousands.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// What was given, before it is understood: checked key by key.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +62,33 @@ fn spot(text: &str, offset: usize) -> Spot {
     }
 }
 
+/// The text of a file of settings.
+///
+/// # Errors
+/// What the system says; that it is a pipe, which would be waited for, too long, or no text.
+pub fn read(path: &Path) -> io::Result<String> {
+    let no_blocking = OFlags::NONBLOCK.bits() as i32;
+    let file = File::options()
+        .read(true)
+        .custom_flags(no_blocking)
+        .open(path)?;
+    if file.metadata()?.file_type().is_fifo() {
+        return Err(io::Error::other(
+            "it is a pipe; settings are read from a file, again and again",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let said = format!("it has over {FILE_BYTES_MAX} bytes, too many for settings");
+        return Err(io::Error::other(said));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        io::Error::other(format!("it is no text: byte {at} is not UTF-8"))
+    })
+}
+
 impl Given {
     /// Reads a file and checks it, and puts the environment over it. A missing file gives nothing.
     ///
@@ -64,7 +98,7 @@ impl Given {
         path: &Path,
         variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Result<Self, Error> {
-        let mut given = match std::fs::read_to_string(path) {
+        let mut given = match read(path) {
             Ok(text) => Self::of_text(&text, path)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
             Err(source) => {

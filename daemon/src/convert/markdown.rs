@@ -48,6 +48,8 @@ pub fn write(
     let directory = project.unwrap_or(folder);
     let place = Place::of(directory, &[])
         .ok_or_else(|| Error::Malformed(format!("{directory:?} is no directory")))?;
+    let absolute = std::path::absolute(folder).map_err(Error::file(folder))?;
+    let (of_project, of_folder) = (as_text(&place.path)?, as_text(&absolute)?);
     let mut taken: Vec<&str> = Vec::new();
     for path in &known {
         let Some(file_type) = type_of(path) else {
@@ -64,7 +66,7 @@ pub fn write(
         }
         let at = changed_at(path);
         if taken.is_empty() {
-            let payload = json!({"project": place.project, "name": place.name, "path": place.path});
+            let payload = json!({"project": place.project, "name": place.name, "path": of_project});
             lines
                 .outside(at, "Project", payload)
                 .map_err(Error::file(path))?;
@@ -89,13 +91,21 @@ pub fn write(
         ));
     }
     if !others.is_empty() {
-        let path = std::path::absolute(folder).map_err(Error::file(folder))?;
-        let payload = json!({"path": path});
+        let payload = json!({"path": of_folder});
         lines
             .outside(0, "Source", payload)
             .map_err(Error::file(folder))?;
     }
     Ok(())
+}
+
+/// A path as lines say it.
+fn as_text(path: &Path) -> Result<&str, Error> {
+    path.to_str().ok_or_else(|| {
+        Error::Malformed(format!(
+            "{path:?} is not UTF-8, as lines are: give the folder another name"
+        ))
+    })
 }
 
 /// The Markdown files below a folder, in order; links and hidden ones are passed over.
@@ -141,8 +151,35 @@ fn changed_at(path: &Path) -> Micros {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
+
+    /// A folder whose name is no UTF-8 is refused, whether it is the project's or that of the files.
+    #[test]
+    fn names_that_are_no_text_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let odd = home.path().join(OsStr::from_bytes(b"od\xffd"));
+        let good = home.path().join("good");
+        for folder in [&odd, &good] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("bugs.md"), "# Bugs\n").unwrap();
+            std::fs::write(folder.join("progress.md"), "# Progress\n").unwrap();
+        }
+        let converted = |folder: &Path, project: Option<&Path>| {
+            let mut out = Vec::new();
+            let mut lines = Lines::new(&mut out);
+            write(folder, project, &mut lines, &mut |_| {}).map(|()| out)
+        };
+        for (folder, project) in [(&odd, None), (&odd, Some(&good)), (&good, Some(&odd))] {
+            let error = converted(folder, project.map(PathBuf::as_path)).unwrap_err();
+            assert!(error.to_string().contains("is not UTF-8"), "{error}");
+        }
+        assert!(!converted(&good, None).unwrap().is_empty());
+    }
 
     /// Names in any manner of writing mean the same type; other files mean none.
     #[test]

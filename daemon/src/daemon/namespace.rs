@@ -63,7 +63,9 @@ impl Namespace {
         let clock = Arc::new(Clock::System);
         let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
         let blobs = Blobs::open(&folder.blobs())?;
+        let end = opened.tail.position;
         let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
+        entities::follow::Place::of(&folder, engine.store_id()).check(end);
         let mut extensions = Extensions::default();
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =
@@ -100,7 +102,12 @@ impl Namespace {
             .with(entities::Room::new(places.packs()))
             .with(projects)
             .with(documents::Room::new(config.documents.clone()))
-            .with(search::Room::new(search_limits, folder.index(), models))
+            .with(search::Room::new(
+                search_limits,
+                folder.index(),
+                models,
+                end,
+            ))
             .with(forgetting::Erasing::default())
             .with(lives.retention.clone())
             .with(Retained::default())
@@ -143,16 +150,23 @@ impl Namespace {
     /// and the store is closed with the last of them.
     pub async fn close(self) {
         drop(self.chores);
-        if let Some(room) = self.context.extensions.get::<search::Room>() {
-            room.stop();
+        let context = Arc::clone(&self.context);
+        // Waits for what the indexes are at, and writes: not on a thread of the doors.
+        let ended = tokio::task::spawn_blocking(move || {
+            if let Some(room) = context.extensions.get::<search::Room>() {
+                room.stop();
+            }
+            if let Some(access) = context.extensions.get::<LastAccess>()
+                && let Err(error) = access.write(context.engine.clock().now())
+            {
+                tracing::warn!(%error, "the last access to sessions was not written down");
+            }
+        });
+        if let Err(error) = ended.await {
+            tracing::error!(%error, "what is done by itself did not end in peace");
         }
         if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
             resolvers.close().await;
-        }
-        if let Some(access) = self.context.extensions.get::<LastAccess>()
-            && let Err(error) = access.write(self.context.engine.clock().now())
-        {
-            tracing::warn!(%error, "the last access to sessions was not written down");
         }
     }
 }

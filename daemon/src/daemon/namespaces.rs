@@ -46,6 +46,31 @@ struct Slot {
     users: StdMutex<(usize, Option<Instant>)>,
 }
 
+impl Slot {
+    /// Since when nobody has been connected; `None` while somebody is.
+    fn idle_since(&self) -> Option<Instant> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+}
+
+/// A place among those that may be open, given back unless it is used.
+struct Reserved<'o>(Option<&'o AtomicUsize>);
+
+impl Reserved<'_> {
+    /// Its namespace is open, and counts until it is closed.
+    fn used(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        if let Some(open) = self.0 {
+            open.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Keeps a namespace open.
 struct Stay(Arc<Slot>);
 
@@ -108,15 +133,22 @@ impl Namespaces {
             *users = (users.0 + 1, None);
             Stay(Arc::clone(&slot))
         };
-        let mut namespace = slot.namespace.lock().await;
-        let open = match namespace.take() {
-            Some(open) => open,
-            None => self.open(uid).await?,
-        };
-        let dispatch = Dispatch::new(Arc::clone(open.context()));
-        *namespace = Some(open);
+        let stopped = || Refusal::new(Code::StorageUnavailable, "the daemon is stopping");
+        let all = self.me.upgrade().ok_or_else(stopped)?;
+        // A task of its own: whoever asks may go away while the store is being opened, and still nobody
+        // else may open it.
+        let opening = tokio::spawn(async move {
+            let mut namespace = slot.namespace.lock().await;
+            let open = match namespace.take() {
+                Some(open) => open,
+                None => all.open(uid).await?,
+            };
+            let dispatch = Dispatch::new(Arc::clone(open.context()));
+            *namespace = Some(open);
+            Ok::<_, Refusal>(dispatch)
+        });
         Ok(Guest {
-            dispatch,
+            dispatch: opening.await.map_err(|_| stopped())??,
             stays: Box::new(stay),
         })
     }
@@ -141,10 +173,7 @@ impl Namespaces {
     }
 
     async fn open(&self, uid: u32) -> Result<Namespace, Refusal> {
-        if self.open.load(Ordering::Relaxed) >= OPEN_MAX {
-            let message = format!("{OPEN_MAX} users are connected, as many as may be at once");
-            return Err(Refusal::new(Code::RateLimited, message).hint("Try again in a minute."));
-        }
+        let reserved = self.reserve().await?;
         let (shared, data) = (Arc::clone(&self.shared), self.folder_of(uid));
         let neighbours = self.neighbours();
         let opened = tokio::task::spawn_blocking(move || {
@@ -160,9 +189,54 @@ impl Namespaces {
             .map_err(|error| unavailable(error.to_string()))?
             .map_err(|error| unavailable(error.to_string()))?;
         namespace.begin();
-        self.open.fetch_add(1, Ordering::Relaxed);
+        reserved.used();
         tracing::info!(uid, "a namespace was opened");
         Ok(namespace)
+    }
+
+    /// A place among those that may be open at once; the one that has been idle for longest gives way.
+    async fn reserve(&self) -> Result<Reserved<'_>, Refusal> {
+        loop {
+            let next = |open: usize| (open < OPEN_MAX).then_some(open + 1);
+            let order = Ordering::Relaxed;
+            if self.open.fetch_update(order, order, next).is_ok() {
+                return Ok(Reserved(Some(&self.open)));
+            }
+            if !self.close_longest_idle().await {
+                let message = format!("{OPEN_MAX} users are connected, as many as may be at once");
+                return Err(Refusal::new(Code::RateLimited, message).hint("Try again in a minute."));
+            }
+        }
+    }
+
+    /// Whether there was one without connections that nobody was opening or closing.
+    async fn close_longest_idle(&self) -> bool {
+        let mut idle: Vec<(Instant, u32, Arc<Slot>)> = {
+            let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let since = |(uid, slot): (&u32, &Arc<Slot>)| {
+                Some((slot.idle_since()?, *uid, Arc::clone(slot)))
+            };
+            slots.iter().filter_map(since).collect()
+        };
+        idle.sort_by_key(|(since, ..)| *since);
+        for (_, uid, slot) in idle {
+            let Ok(mut namespace) = slot.namespace.try_lock() else {
+                continue;
+            };
+            if slot.idle_since().is_some()
+                && let Some(open) = namespace.take()
+            {
+                self.shut(uid, open).await;
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn shut(&self, uid: u32, namespace: Namespace) {
+        let_go(namespace).await;
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        tracing::info!(uid, "a namespace was closed");
     }
 
     /// Closes those that nobody has used for a while; all of them, once the daemon stops. Whether one takes
@@ -178,18 +252,15 @@ impl Namespaces {
         };
         for (uid, slot) in slots {
             let mut namespace = slot.namespace.lock().await;
-            let is_idle = {
-                let users = slot.users.lock().unwrap_or_else(PoisonError::into_inner);
-                users.1.is_some_and(|since| since.elapsed() >= IDLE_MAX)
-            };
+            let is_idle = slot
+                .idle_since()
+                .is_some_and(|since| since.elapsed() >= IDLE_MAX);
             if let Some(open) = namespace.as_ref() {
                 let state = open.context().engine.health().get();
                 has_failed |= matches!(state, WriteState::Failed { .. });
             }
             if let Some(open) = namespace.take_if(|_| all || is_idle) {
-                let_go(open).await;
-                self.open.fetch_sub(1, Ordering::Relaxed);
-                tracing::info!(uid, "a namespace was closed");
+                self.shut(uid, open).await;
             }
         }
         has_failed

@@ -8,7 +8,7 @@ use super::event::{
     Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
     FileFailed, SourceAdded, SourceRemoved, Taken,
 };
-use super::view;
+use super::view::{self, SourceRow};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, Hash, NewEvent, codec};
@@ -169,13 +169,20 @@ impl Command for TakeDocument {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
+        self.events(on.rows)
+    }
+}
+
+impl TakeDocument {
+    /// What is recorded, in a source that there is.
+    fn events(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
         let moved = match self.moved.take() {
-            Some(moved) => view::document(on.rows, &moved)?
+            Some(moved) => view::document(rows, &moved)?
                 .filter(|row| row.source == self.source)
                 .map(|_| moved),
             None => None,
         };
-        let at_path = view::document_at(on.rows, &self.source, &self.taken.path)?;
+        let at_path = view::document_at(rows, &self.source, &self.taken.path)?;
         // What was at this path before, if another document moved here over it.
         let over = at_path
             .clone()
@@ -183,7 +190,7 @@ impl Command for TakeDocument {
             .filter(|at| moved.as_ref() != Some(at));
         self.taken.document = match moved.or(at_path) {
             Some(known) => known,
-            None => document_id(on.rows, &self.source, &self.taken.path)?,
+            None => document_id(rows, &self.source, &self.taken.path)?,
         };
         let over = over.map(|document| {
             let gone = DocumentGone { document };
@@ -213,6 +220,108 @@ impl Command for TakeDocument {
             .chain(further)
             .collect())
     }
+}
+
+/// Wants bytes that were sent taken in as a document.
+pub struct PutDocument {
+    /// The document.
+    pub take: TakeDocument,
+    /// The settings of its source that it was made under.
+    pub under: SourceAdded,
+    /// Whether the source comes to be by this, where it is not there.
+    pub may_begin: bool,
+    /// To the caller.
+    pub unchanged: Unchanged,
+}
+
+impl Command for PutDocument {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let source = &self.take.source;
+        let begun = match view::source(on.rows, source)? {
+            Some(row) => {
+                check_sent(source, &row)?;
+                if !row.added.says_the_same(&self.under) {
+                    let message = format!("the settings of `{source}` changed meanwhile");
+                    return Err(Refusal::new(Code::Conflict, message).hint("Repeat the call."));
+                }
+                if self.is_there(on.rows, &row)? {
+                    *self.unchanged.told() = true;
+                    return Err(nothing_recorded());
+                }
+                None
+            }
+            None if self.may_begin => {
+                let body = empty(self.take.salt);
+                Some(event(source, SourceAdded::KIND, &self.under, body))
+            }
+            None => return Err(unknown_source(source)),
+        };
+        let taken = self.take.events(on.rows)?;
+        Ok(begun.into_iter().chain(taken).collect())
+    }
+}
+
+impl PutDocument {
+    /// Whether the document of this name says just this, as its source wants it said.
+    fn is_there(&self, rows: &dyn Rows, source: &SourceRow) -> Result<bool, Refusal> {
+        let taken = &self.take.taken;
+        let Some(known) = view::document_at(rows, &self.take.source, &taken.path)? else {
+            return Ok(false);
+        };
+        let known = view::document(rows, &known)?;
+        Ok(known.is_some_and(|known| {
+            known.version().0 >= source.told
+                && known.taken.hash == taken.hash
+                && known.taken.title == taken.title
+        }))
+    }
+}
+
+/// Refuses documents that are sent to a source whose documents are files.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub fn check_sent(source: &str, row: &SourceRow) -> Result<(), Refusal> {
+    if row.added.sent {
+        return Ok(());
+    }
+    let path = &row.added.path;
+    let message = format!("the documents of `{source}` are the files in {path}");
+    Err(Refusal::invalid(message).hint(
+        "Change the file, or name a source that was added with `sent`; without `source` there is one.",
+    ))
+}
+
+/// Wants a document that was sent to be none any more.
+pub struct RemoveDocument {
+    /// Its id.
+    pub document: String,
+    /// Random.
+    pub salt: [u8; 16],
+}
+
+impl Command for RemoveDocument {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let Some(known) = view::document(on.rows, &self.document)? else {
+            return Err(unknown_document(&self.document));
+        };
+        if let Some(row) = view::source(on.rows, &known.source)? {
+            check_sent(&known.source, &row)?;
+        }
+        let document = self.document.clone();
+        let gone = DocumentGone { document };
+        let body = empty(self.salt);
+        Ok(vec![event(&known.source, DocumentGone::KIND, &gone, body)])
+    }
+}
+
+/// No document has this id.
+#[must_use]
+pub fn unknown_document(id: &str) -> Refusal {
+    let shown: String = id.chars().take(80).collect();
+    let message = format!("there is no document `{shown}`, or not any more");
+    Refusal::new(Code::NotFound, message)
+        .hint("`search_documents` and `explore_document_structure` give ids.")
 }
 
 /// Wants something noted of a file that is not taken in.

@@ -15,7 +15,7 @@ use crate::store::{BlobRef, Error};
 /// A folder or file is a source of documents from now on, with these settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceAdded {
-    /// Where it is, absolute and without links.
+    /// Where it is, absolute and without links; where its documents are sent: what it is called.
     pub path: String,
     /// The context of its documents, unless they say one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,6 +37,9 @@ pub struct SourceAdded {
     pub exclude: Vec<String>,
     /// Whether changes are taken in as they happen.
     pub watch: bool,
+    /// Whether its documents are sent: no file is looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent: bool,
 }
 
 impl SourceAdded {

@@ -11,12 +11,12 @@ pub mod operations;
 mod prepare;
 pub mod resource;
 mod room;
+mod root;
 pub mod sources;
 mod types;
 mod view;
 
 pub use catalogue::{Catalogue, Entry};
-pub use changed::is_changed;
 /// The kinds of events, with what each says.
 pub mod events {
     pub use super::event::{
@@ -27,6 +27,7 @@ pub mod events {
 
 pub use event::{DocumentFact, Part, SourceAdded, Taken, blobs_of, part_of};
 pub use room::{Room, Settings};
+pub use root::Root;
 pub use types::type_of;
 pub use view::{
     DocumentRow, PartRow, SPACE, apply, changed, document, failures, file_name, forget,
@@ -37,10 +38,12 @@ pub use view::{
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{
-        AddSource, Further, Note, NoteFile, RemoveSource, TakeDocument, Unchanged, id_of,
+        AddSource, Further, Note, NoteFile, PutDocument, RemoveDocument, RemoveSource,
+        TakeDocument, Unchanged, id_of, source_id,
     };
     pub(crate) use super::event::{
         DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone, FileFailed,
         Part,
     };
+    pub(crate) use super::view::paths;
 }

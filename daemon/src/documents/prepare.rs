@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use serde_bytes::ByteArray;
+use serde_json::Value;
 
 use super::command::{Further, TakeDocument};
 use super::event::{DocumentContinued, DocumentTaken, Part, Taken};
 use super::ingest::Chunk;
+use super::sources;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
 use crate::operation::Context;
@@ -32,7 +34,34 @@ pub struct Document<'d> {
     pub warnings: Vec<String>,
 }
 
-impl Document<'_> {
+impl<'d> Document<'d> {
+    /// Of what was made of a file.
+    #[must_use]
+    pub fn of(source: &str, taken: &'d sources::Taken, moved: Option<String>) -> Self {
+        let custom = &taken.custom_metadata;
+        let custom = (!custom.is_empty()).then(|| Value::Object(custom.clone()).to_string());
+        Self {
+            source: source.to_owned(),
+            taken: Taken {
+                path: taken.path.clone(),
+                stamp: taken.stamp,
+                hash: taken.hash.0.into(),
+                file_type: taken.file_type.clone(),
+                title: taken.title.clone(),
+                context_id: taken.context_id.clone(),
+                context_name: taken.context_name.clone(),
+                category: taken.category.clone(),
+                tags: taken.tags.clone(),
+                custom,
+                ..Taken::default()
+            },
+            moved,
+            text: &taken.text,
+            chunks: &taken.chunks,
+            warnings: taken.warnings.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// The command that records it. Writes long parts to disk: off the event loop.
     ///
     /// # Errors

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::catalogue::Entry;
+use super::command::unknown_document;
 use super::event::DocumentFact;
 use super::operations::{modified, read};
 use super::room::Room;
 use super::view::{self, DocumentRow};
-use crate::error::{Code, Refusal};
+use crate::error::Refusal;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry as Listed, Page, Resource, Touched};
@@ -119,12 +120,5 @@ fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusa
 
 /// The row of an address's varying part.
 fn row(rows: &dyn Rows, id: &str) -> Result<DocumentRow, Refusal> {
-    view::document(rows, id)?.ok_or_else(|| {
-        let shown: String = id.chars().take(80).collect();
-        Refusal::new(
-            Code::NotFound,
-            format!("there is no document `{shown}`, or not any more"),
-        )
-        .hint("`search_documents` and `explore_document_structure` give ids.")
-    })
+    view::document(rows, id)?.ok_or_else(|| unknown_document(id))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::catalogue::{Catalogue, Shelf};
 use super::ingest::{Limits as Reading, Sizes};
@@ -63,8 +63,11 @@ pub struct Wanted {
     pub changed: bool,
 }
 
+/// Documents that were sent and are made ready at the same time: each may take seconds of a processor, and
+/// many times its bytes of memory.
+const SENT_AT_ONCE: usize = 2;
+
 /// Limits, progress, catalogue.
-#[derive(Default)]
 pub struct Room {
     /// What can be set.
     pub settings: Settings,
@@ -72,6 +75,13 @@ pub struct Room {
     wanted: Mutex<Wanted>,
     wake: Notify,
     shelf: Shelf,
+    sent: Semaphore,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
 }
 
 impl Room {
@@ -80,7 +90,11 @@ impl Room {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            ..Self::default()
+            progress: Mutex::default(),
+            wanted: Mutex::default(),
+            wake: Notify::new(),
+            shelf: Shelf::default(),
+            sent: Semaphore::new(SENT_AT_ONCE),
         }
     }
 
@@ -113,6 +127,15 @@ impl Room {
         }
         drop((progress, wanted));
         self.wake.notify_one();
+    }
+
+    /// Waits until it is a sent document's turn to be made ready; others wait as long as this is kept.
+    ///
+    /// # Errors
+    /// None that is known: nobody ends the waiting.
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        let turn = self.sent.acquire().await;
+        turn.map_err(|_| Refusal::new(Code::Internal, "no document is made ready any more"))
     }
 
     /// Whether it is wanted that a source is looked through, and that has not begun.

@@ -346,6 +346,36 @@ pub fn paths_below(
     Ok(found)
 }
 
+/// The documents of a source whose paths come behind one, in the order of these and at most so many: path
+/// and id.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn paths_behind(
+    rows: &dyn Rows,
+    source: &str,
+    behind: &str,
+    most: usize,
+) -> Result<Vec<(String, String)>, Error> {
+    let prefix = key(b'p', source, Some(""));
+    let low = match behind {
+        "" => prefix.clone(),
+        // The least of all that are greater.
+        behind => [&key(b'p', source, Some(behind))[..], &[0]].concat(),
+    };
+    let high = after_prefix(&prefix);
+    let mut found = Vec::new();
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        if found.len() >= most {
+            return Ok(ControlFlow::Break(()));
+        }
+        let path = text(key, key.get(prefix.len()..).unwrap_or_default())?;
+        found.push((path, text(key, value)?));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
 /// A file of a source that could not be taken in.
 ///
 /// # Errors

@@ -70,6 +70,12 @@ impl DataFolder {
         self.data.join("index")
     }
 
+    /// How far recognition has followed the log; looked through again when it is gone.
+    #[must_use]
+    pub fn followed(&self) -> PathBuf {
+        self.data.join("entities.followed")
+    }
+
     /// The folder of models that were added.
     #[must_use]
     pub fn models(&self) -> PathBuf {

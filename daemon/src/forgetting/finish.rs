@@ -92,10 +92,13 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
     let (shared, files) = (Arc::clone(cx), Arc::clone(&unerased));
     let mut told = blocking(move || clear_files(&shared, &files)).await?;
     let shared = Arc::clone(cx);
-    told.extend(blocking(move || Ok(clear_indexes(&shared))).await?);
+    let uncleared = blocking(move || Ok(clear_indexes(&shared))).await?;
     let compacted = cx.engine.compact().await?;
-    if !compacted.warnings.is_empty() {
-        return Ok(compacted.warnings);
+    let left: Vec<String> = uncleared.into_iter().chain(compacted.warnings).collect();
+    let is_erased = left.is_empty();
+    told.extend(left);
+    if !is_erased {
+        return Ok(told);
     }
     for session in &unerased.sessions {
         let command = NoteErased::new(session, cx.engine.clock().random());
@@ -163,7 +166,7 @@ fn clear_files(cx: &Context, unerased: &Unerased) -> Result<Vec<String>, Refusal
     })
 }
 
-/// Words and vectors in the files of the indexes of search; what a person should know comes back.
+/// Words and vectors in the files of the indexes of search; why some are left there, if they are.
 fn clear_indexes(cx: &Context) -> Option<String> {
     match search::follow::take_out_forgotten(cx, INDEXED_MAX) {
         Ok(true) => None,
@@ -171,7 +174,9 @@ fn clear_indexes(cx: &Context) -> Option<String> {
             "search is behind with what was recorded; words of it leave the index once it has come so far"
                 .to_owned(),
         ),
-        Err(error) => Some(format!("the index of search is made anew: {error}")),
+        Err(error) => Some(format!(
+            "words of it may be in the index of search still, until it can be written: {error}"
+        )),
     }
 }
 
@@ -183,5 +188,55 @@ pub(super) fn of_daemon() -> Caller {
             ..Actor::default()
         }),
         ..Caller::default()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use lore::places::Places;
+    use lore::protocol::Args;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::TABLE;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+
+    async fn call(cx: &Arc<Context>, name: &str, args: Value) {
+        let args = Args::Json(args.to_string().into_bytes());
+        let operation = TABLE.get(name).unwrap();
+        let called = operation.call(Arc::clone(cx), Caller::default(), args);
+        called.await.unwrap();
+    }
+
+    /// As long as words may be in an index that cannot be written, nothing is said to be erased; once it
+    /// can, they leave it, and that is said.
+    #[tokio::test]
+    async fn what_an_index_may_hold_is_not_erased() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            config: folder.path().join("lored.toml"),
+            data: folder.path().join("data"),
+            state: folder.path().join("state"),
+            socket: folder.path().join("run/own.sock"),
+        };
+        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let cx = daemon.context().unwrap();
+        call(cx, "create_session", json!({"session": "s"})).await;
+        let step = json!({"session": "s", "tool": "t", "result": "zanzibar"});
+        call(cx, "record_step", step).await;
+        std::fs::write(cx.folder.index(), "no folder").unwrap();
+        call(cx, "forget_session", json!({"session": "s"})).await;
+        let is_left = || has_unerased(&cx.engine.published().unwrap()).unwrap();
+        assert!(is_left());
+        let told = finish(cx).await.unwrap();
+        assert!(
+            is_left() && told.concat().contains("index of search"),
+            "{told:?}"
+        );
+        std::fs::remove_file(cx.folder.index()).unwrap();
+        assert_eq!(finish(cx).await.unwrap(), Vec::<String>::new());
+        assert!(!is_left());
     }
 }

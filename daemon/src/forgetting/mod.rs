@@ -34,6 +34,6 @@ pub fn tells_of_forgetting(kind: &str) -> bool {
 pub(crate) mod decided {
     pub(crate) use super::command::{Counted, ForgetSession, NoteErased};
     pub(crate) use super::origin::Origin;
-    pub(crate) use super::select::{Looking, Wish};
+    pub(crate) use super::select::{Looking, Selected, Wish};
     pub(crate) use super::several::{Forget, NoteEventsErased};
 }

@@ -7,7 +7,8 @@ use crate::error::Refusal;
 pub enum Origin {
     /// A source of documents, by its id.
     Source(String),
-    /// A file of documents, or all files below a folder, by its absolute path without a slash at its end.
+    /// A file of documents, or all files below a folder, by its absolute path without a slash at its end; of
+    /// documents that were sent, by the path that is shown of them.
     File(String),
     /// A tool: steps and executions of that name.
     Tool(String),
@@ -40,8 +41,9 @@ impl Origin {
         let name = name.to_owned();
         match word {
             "source" => Ok(Self::Source(name)),
-            "file" if !name.starts_with('/') => wrong(format!(
-                "the path of `origin` is not absolute: {:?}",
+            // What was sent to a source has the name of that before its own.
+            "file" if !name.contains('/') => wrong(format!(
+                "the path of `origin` is not absolute, nor in a source: {:?}",
                 name.chars().take(64).collect::<String>()
             )),
             "file" => Ok(Self::File(name.trim_end_matches('/').to_owned())),
@@ -68,6 +70,7 @@ mod tests {
             ("source:source-01", Origin::Source(owned("source-01"))),
             ("file:/srv/notes/", Origin::File(owned("/srv/notes"))),
             ("file:/a:b.md", Origin::File(owned("/a:b.md"))),
+            ("file:sent/", Origin::File(owned("sent"))),
             ("file:/", Origin::File(String::new())),
             ("tool:mcp:read", Origin::Tool(owned("mcp:read"))),
             ("resolver:netbox", Origin::Resolver(owned("netbox"))),

@@ -11,7 +11,7 @@ use super::select::{Looking, Rule, Selected, Wish};
 use super::several::{EVENTS_MAX, Forget};
 use crate::audit::Retained;
 use crate::clock::Micros;
-use crate::error::Refusal;
+use crate::error::{Code, Refusal};
 use crate::log::Log;
 use crate::operation::{Context, blocking};
 use crate::sessions::LastAccess;
@@ -70,9 +70,13 @@ pub async fn retain(
             if selected.is_empty() {
                 break;
             }
-            let told = selected.told;
-            let command = Forget::new(selected, cx.engine.clock().random());
-            let outcome = cx.write(&of_daemon(), None, 0, command).await?;
+            let command = Forget::by_rule(selected, cx.engine.clock().random());
+            let outcome = match cx.write(&of_daemon(), None, 0, command).await {
+                // All of it was used meanwhile; what else is due waits for the next time.
+                Err(refusal) if refusal.code == Code::Conflict => break,
+                written => written?,
+            };
+            let told = ContentForgotten::of(&outcome.event)?;
             let position = outcome.event.position();
             tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
             all = all.and(&told);

@@ -25,6 +25,8 @@ pub const RANGES_MAX: usize = 20_000;
 pub struct Forget {
     /// What.
     pub selected: Selected,
+    /// Whether a rule means it, and nobody asked for it.
+    is_by_rule: bool,
     /// The payload of the events.
     pub body: Body,
     /// Objects that the sessions may be the last to need.
@@ -37,8 +39,18 @@ impl Forget {
     pub fn new(selected: Selected, salt: [u8; 16]) -> Self {
         Self {
             selected,
+            is_by_rule: false,
             body: Body::new(codec::EMPTY.to_vec(), salt),
             objects: Vec::new(),
+        }
+    }
+
+    /// A command for what a rule means: a session that somebody came back to since it was selected stays.
+    #[must_use]
+    pub fn by_rule(selected: Selected, salt: [u8; 16]) -> Self {
+        Self {
+            is_by_rule: true,
+            ..Self::new(selected, salt)
         }
     }
 
@@ -56,6 +68,30 @@ impl Forget {
             body: self.body.clone(),
             origin: None,
         }
+    }
+
+    /// Leaves out the sessions that have an event since they were counted, of whatever kind: a lease and a
+    /// tag hold on to them, too. So it is with those whose past a fork shares that stays.
+    fn spare(&mut self, on: &Decide<'_>) -> Result<(), Refusal> {
+        let mut going: Vec<(String, Counted)> = Vec::new();
+        let end = Position(u64::MAX - 1);
+        // Forks come before those whose past they share.
+        for (session, counted) in std::mem::take(&mut self.selected.sessions) {
+            let scope = ScopeOf::Session(&session);
+            let since = Log::new(on.rows).stream(scope, counted.up_to, end, 1)?;
+            let forks = sessions::forks_of(on.rows, &session, usize::MAX)?;
+            let goes = |fork: &str| going.iter().any(|(other, _)| other == fork);
+            if since.is_empty() && forks.iter().all(|(fork, _)| goes(fork)) {
+                going.push((session, counted));
+            } else {
+                let told = &mut self.selected.told;
+                told.sessions -= 1;
+                told.events -= counted.events;
+                told.bytes -= counted.bytes;
+            }
+        }
+        self.selected.sessions = going;
+        Ok(())
     }
 
     /// The tombstone of a whole session.
@@ -190,6 +226,9 @@ fn ranges(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(u64, u64
 
 impl Command for Forget {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if self.is_by_rule {
+            self.spare(on)?;
+        }
         let mut events = Vec::new();
         for (session, counted) in self.selected.sessions.clone() {
             events.push(self.whole(on, &session, counted)?);

@@ -1,13 +1,18 @@
 //! `lored backup`, `restore` and `verify --backup`: keeping a store elsewhere, and bringing it back.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use lore::connection::Connection;
 use lore::places::{Places, ensure_folder};
 use lore::protocol::Position;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
-use super::{Outcome, PROGRESS_EVERY, folder, lock_for, open, text};
+use super::{NotBegun, Outcome, PROGRESS_EVERY, folder, lock_for, open, text};
 use crate::backup::check::{Held, check};
 use crate::backup::make::{Choices, Report, make};
 use crate::backup::manifest::Manifest;
@@ -58,11 +63,11 @@ pub fn backup(config: &Config, places: &Places, to: &Path, choices: Choices) -> 
             };
             run(&mut own, to, choices)?
         }
-        Err(_) if folder(places).store().exists() => {
+        Err(NotBegun::Served(_)) => {
             let connection = Connection::connect(&places.socket, &Default::default());
             run(&mut Served(connection.map_err(text)?), to, choices)?
         }
-        Err(message) => return Err(message),
+        Err(NotBegun::Never(why)) => return Err(why),
     };
     tell(&report, to);
     Ok(true)
@@ -116,7 +121,7 @@ pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path
         Some(into) => std::path::absolute(into).map_err(text)?,
         None => places.data.clone(),
     };
-    clear_the_way(&data)?;
+    let _turn = clear_the_way(&data)?;
     let mut meter = Meter::new();
     let held = restore_to(from, &data, &Rooms, &config.engine, &mut |what, at| {
         if at.0.is_multiple_of(PROGRESS_EVERY) {
@@ -133,12 +138,14 @@ pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path
     Ok(true)
 }
 
-/// Makes sure that nothing has the folder's name: an empty one goes, a full one is refused.
-fn clear_the_way(data: &Path) -> Result<(), String> {
+/// Makes sure that nothing has the folder's name, and no other restore will: an empty folder goes, a full one is
+/// refused.
+fn clear_the_way(data: &Path) -> Result<Turn, String> {
     let parent = data.parent().ok_or("a data folder has a name")?;
     if !parent.exists() {
         ensure_folder(parent).map_err(text)?;
     }
+    let turn = Turn::take(data)?;
     if data.symlink_metadata().is_ok() {
         let lock = data.join("lored.lock").exists();
         let lock = lock.then(|| Lock::take(&data.join("lored.lock")));
@@ -163,7 +170,55 @@ fn clear_the_way(data: &Path) -> Result<(), String> {
     }
     // What a killed restore left beside it.
     creation::sweep(data).map_err(text)?;
-    Ok(())
+    Ok(turn)
+}
+
+/// The right to restore to a place, by a locked file beside it: a second restore would sweep what the first one
+/// is building.
+struct Turn {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Turn {
+    fn take(data: &Path) -> Result<Self, String> {
+        let mut name = OsString::from(".");
+        name.push(data.file_name().ok_or("a data folder has a name")?);
+        name.push(".restoring");
+        let path = data.with_file_name(name);
+        let told = |error: io::Error| format!("{}: {error}", path.display());
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(told)?;
+        let is_free = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => true,
+            Err(Errno::WOULDBLOCK) => false,
+            Err(error) => return Err(told(error.into())),
+        };
+        // Who had it removes the file: one without its name keeps nobody away.
+        let ours = file.metadata().map_err(told)?;
+        let named = path.symlink_metadata();
+        let is_named =
+            named.is_ok_and(|named| (named.dev(), named.ino()) == (ours.dev(), ours.ino()));
+        if !is_free || !is_named {
+            return Err(format!(
+                "another restore to {} is going on: wait for it",
+                data.display()
+            ));
+        }
+        Ok(Self { path, _file: file })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Left behind, it is taken by the next one.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// Proves a backup without restoring it.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Outcome;
 use crate::config::of_project::of_project;
-use crate::config::{Config, Given, shown};
+use crate::config::{Config, Given, read, shown};
 
 /// Prints every setting in force, and what is in force for the project of a directory.
 ///
@@ -40,8 +40,7 @@ pub fn show(path: &Path, dir: &Path, origin: bool, json: bool) -> Outcome {
 /// # Errors
 /// That the file is not there, or cannot be read.
 pub fn check(path: &Path) -> Outcome {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let checked = Given::of_text(&text, path)
         .and_then(|given| Ok((given.origins.len(), Config::of(given, path)?)));
     match checked {

@@ -100,6 +100,10 @@ pub trait Op: 'static {
     /// How many characters of its reply an MCP host should show whole; absent: as many as it likes.
     const RESULT_CHARS_MAX: Option<u64> = None;
 
+    /// Whether its arguments hold the bytes of a file: it takes secrets out of them itself, and no door changes
+    /// them before.
+    const TAKES_BYTES: bool = false;
+
     /// Whether it may wait for what is to come, as long as its caller's [`Patience`]: such calls do
     /// not count as calls in flight.
     const WAITS: bool = false;
@@ -155,6 +159,8 @@ pub struct Operation {
     pub wrapped_as: Option<&'static str>,
     /// How many characters of its reply an MCP host should show whole.
     pub result_chars_max: Option<u64>,
+    /// Whether it takes secrets out of its arguments itself.
+    pub takes_bytes: bool,
     /// Whether it may wait for what is to come.
     pub waits: bool,
     /// JSON Schema of the arguments: an object without references.
@@ -176,6 +182,7 @@ impl Operation {
             is_destructive: O::IS_DESTRUCTIVE,
             wrapped_as: O::WRAPPED_AS,
             result_chars_max: O::RESULT_CHARS_MAX,
+            takes_bytes: O::TAKES_BYTES,
             waits: O::WAITS,
             input: schema_of::<O::Args>,
             output: schema_of::<O::Reply>,
@@ -329,7 +336,11 @@ impl Context {
         }
         let message = "this daemon serves all users of the machine, and reads no files of theirs";
         Err(Refusal::new(Code::Forbidden, message.to_owned())
-            .hint("Run a daemon of your own: `lore service install`, or unset LORE_SOCKET."))
+            .hint(
+                "Send the documents: `lore docs add` does it by itself, `put_document` sends one. Or run a \
+                 daemon of your own: `lore service install`, or unset LORE_SOCKET.",
+            )
+            .details(serde_json::json!({"reaches_files": false})))
     }
 
     /// The state that a read sees, at `at_least` or later.

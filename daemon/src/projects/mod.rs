@@ -41,3 +41,29 @@ pub use room::{Limits, Room, Settings};
 pub use view::{
     FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, shared_with, version,
 };
+
+use std::sync::LazyLock;
+
+use guide::guide;
+use template::{Layers, Template};
+use validate::validate;
+
+/// Reads a template as a project's own is read, and a file by it and by those that are built in, with the guidance that
+/// its writer gets: how many flaws there are in all.
+///
+/// # Errors
+/// What is wrong with the template, and on which line.
+pub fn check_file(template: &str, content: &str) -> Result<usize, String> {
+    static LAYERS: LazyLock<Layers> = LazyLock::new(Layers::built_in);
+    let own = Template::parse(template, "own.toml").map_err(|broken| broken.to_string());
+    let built_in = LAYERS.all().map(|found| &*found.template);
+    let mut flaws = 0;
+    for template in built_in.chain(own.as_ref().ok()) {
+        let validation = validate(content, template);
+        flaws += validation.errors.len();
+        let _ = guide(&validation, template, content);
+        let _ = append::append(content, content, template);
+        let _ = passages(&template.name, content);
+    }
+    own.map(|_| flaws)
+}

@@ -11,6 +11,9 @@ use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::store::{Error, Rows};
 
+/// The longest path, in bytes.
+const PATH_BYTES_MAX: usize = 4096;
+
 /// What may be kept of context files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -120,6 +123,25 @@ impl Room {
         }))
     }
 
+    /// The directory that a path means: itself, or the one that the file is in, as far as files can be
+    /// looked at. Reads the file system: off the event loop.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when it can be no path.
+    pub fn directory(&self, path: &str) -> Result<PathBuf, Refusal> {
+        if path.len() > PATH_BYTES_MAX || path.contains('\0') {
+            return Err(Refusal::invalid(format!(
+                "a path has at most {PATH_BYTES_MAX} bytes and no zero byte"
+            )));
+        }
+        let path = PathBuf::from(path);
+        let parent = path.parent().map(Path::to_path_buf);
+        Ok(match parent {
+            Some(parent) if self.reaches_files && path.is_file() => parent,
+            Some(_) | None => path,
+        })
+    }
+
     /// The folder of a project's context files.
     #[must_use]
     pub fn folder_of(&self, project: &str) -> PathBuf {
@@ -130,7 +152,8 @@ impl Room {
     /// user's, over them the project's own. Reads the file system: off the event loop.
     #[must_use]
     pub fn templates(&self, place: Option<&Place>) -> std::sync::Arc<Layers> {
-        let own = place.map(|place| place.root.join(Path::new(place.marker.templates())));
+        let own = place.filter(|_| self.reaches_files);
+        let own = own.map(|place| place.root.join(Path::new(place.marker.templates())));
         self.shelf.in_force(own.as_deref())
     }
 

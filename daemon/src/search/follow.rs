@@ -140,10 +140,10 @@ fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
 }
 
 /// Brings the indexes up to what is published, within a time, and takes what was forgotten out of their
-/// files; whether that was possible in that time. Otherwise it happens behind the log. Blocks.
+/// files; whether that was possible in that time. Otherwise it is to be tried again. Blocks.
 ///
 /// # Errors
-/// Why an index cannot be used; it is made anew then.
+/// Why an index cannot be used; it is opened again by the next try.
 pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String> {
     let (Ok(room), Some(published)) = (Room::of(cx), cx.engine.published()) else {
         return Ok(true);
@@ -151,7 +151,9 @@ pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String
     let reached = room.index().and_then(|index| {
         let reached = index.advance(&published, &cx.blobs, Instant::now() + within)?;
         drop(published);
-        index.settle(false)?;
+        if reached == Reached::All {
+            index.purge()?;
+        }
         Ok(reached)
     });
     match reached {

@@ -8,8 +8,8 @@ use super::pieces::{Piece, Pieces, pieces};
 use super::tiers::{text_number, text_position};
 use crate::checkpoints::{self, CheckpointFact};
 use crate::clock::{Micros, format_time};
-use crate::documents::operations::{chunk_index, content::modified, file_path};
-use crate::documents::{self, Catalogue, DocumentFact};
+use crate::documents::operations::{chunk_index, content::modified};
+use crate::documents::{self, Catalogue, DocumentFact, Root};
 use crate::error::Refusal;
 use crate::log::{Position, Stamped};
 use crate::messages::{MessageFact, Sender};
@@ -30,7 +30,7 @@ pub struct Reader<'r> {
     state: &'r State,
     catalogue: &'r Catalogue,
     kept: RefCell<HashMap<u64, Option<Rc<Read>>>>,
-    sources: RefCell<HashMap<String, String>>,
+    sources: RefCell<HashMap<String, Root>>,
 }
 
 /// What a unit is, what it says, and where it stands.
@@ -225,7 +225,7 @@ impl<'r> Reader<'r> {
             return Ok(false);
         }
         let taken = &entry.row.taken;
-        let path = file_path(&self.root_of(&entry.row.source)?, &taken.path);
+        let root = self.root_of(&entry.row.source)?;
         let number = u64::from(piece.number);
         result.id = format!("{document}#{number}");
         result.document = Some(document);
@@ -239,18 +239,19 @@ impl<'r> Reader<'r> {
         result.chunk_index = Some(chunk_index(entry.row.file_name(), number));
         result.agent = None;
         result.modified = modified(&entry.row);
-        result.changed = Some(documents::is_changed(&path, taken));
+        result.changed = Some(root.is_changed(taken));
+        let path = root.file_path(&taken.path);
         result.file_path = Some(path.to_string_lossy().into_owned());
         Ok(true)
     }
 
-    fn root_of(&self, source: &str) -> Result<String, Error> {
+    fn root_of(&self, source: &str) -> Result<Root, Error> {
         let mut sources = self.sources.borrow_mut();
         if let Some(root) = sources.get(source) {
             return Ok(root.clone());
         }
         let row = documents::source(self.state, source)?;
-        let root = row.map(|row| row.added.path).unwrap_or_default();
+        let root = row.map(|row| Root::of(&row.added)).unwrap_or_default();
         sources.insert(source.to_owned(), root.clone());
         Ok(root)
     }

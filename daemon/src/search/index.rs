@@ -82,20 +82,37 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the indexes of a folder; what is damaged or of another version is begun anew.
+    /// Opens the indexes of a folder; what is damaged or of another version is begun anew, and so is what
+    /// goes beyond `end`, where the log is known to have ended since they were used last: it was cut, and
+    /// other events have those positions now, or will.
     ///
     /// # Errors
     /// [`IndexError`] when the disk refuses.
-    pub fn open(folder: &Path, models: Arc<Models>, second_max: usize) -> Result<Self, IndexError> {
+    pub fn open(
+        folder: &Path,
+        models: Arc<Models>,
+        second_max: usize,
+        end: Option<Position>,
+    ) -> Result<Self, IndexError> {
         let mut warnings = Vec::new();
         let (text, vectors) = (folder.join("text"), folder.join("vectors"));
-        let text = match TextIndex::open(&text, VERSION) {
-            Err(error) if error.is_cured_by_rebuilding() => {
-                warnings.push(format!("the text index is made anew: {error}"));
+        let is_beyond = |position: u64| end.is_some_and(|end| position > end.0);
+        let kept = match TextIndex::open(&text, VERSION) {
+            Ok(opened) if !is_beyond(opened.settled_position()) => Ok(opened),
+            Ok(opened) => Err(format!(
+                "it went up to {}, and the log ended before that",
+                opened.settled_position()
+            )),
+            Err(error) if error.is_cured_by_rebuilding() => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let text = match kept {
+            Ok(opened) => opened,
+            Err(why) => {
+                warnings.push(format!("the text index is made anew: {why}"));
                 remove(&text)?;
                 TextIndex::open(&text, VERSION)?
             }
-            opened => opened?,
         };
         let first = tier(&vectors, &models, Tier::First, &mut warnings)?;
         let second = tier(&vectors, &models, Tier::Second, &mut warnings)?;
@@ -110,12 +127,13 @@ impl Index {
             models,
             warnings: Mutex::new(warnings),
         };
-        index.compare()?;
+        index.compare(is_beyond)?;
         Ok(index)
     }
 
-    /// Finds out which units have no vector, and takes vectors away that have no unit.
-    fn compare(&self) -> Result<(), IndexError> {
+    /// Finds out which units have no vector, and takes vectors away that have no unit, or whose event the
+    /// log has lost.
+    fn compare(&self, is_beyond: impl Fn(u64) -> bool) -> Result<(), IndexError> {
         let units: BTreeSet<u64> = self.text.units(None)?.into_iter().collect();
         let position = self.text.settled_position();
         for tier in [&self.first, &self.second].into_iter().flatten() {
@@ -123,7 +141,10 @@ impl Index {
             // A unit that came after the text index was written down is applied again soon.
             let gone: Vec<u64> = store
                 .keys()
-                .filter(|key| !units.contains(key) && text_position(*key) <= position)
+                .filter(|key| {
+                    let of = text_position(*key);
+                    is_beyond(of) || of <= position && !units.contains(key)
+                })
                 .collect();
             store.delete(&gone, position)?;
             let missing = units.iter().filter(|key| !store.contains(**key)).copied();
@@ -262,11 +283,8 @@ impl Index {
     /// # Errors
     /// [`IndexError`] when the disk refuses.
     pub fn settle(&self, all: bool) -> Result<bool, IndexError> {
-        if self.is_forgetting.swap(false, Ordering::AcqRel) {
-            // It is tried again when it fails.
-            return self.purge().map(|()| true).inspect_err(|_| {
-                self.is_forgetting.store(true, Ordering::Release);
-            });
+        if self.is_forgetting.load(Ordering::Acquire) {
+            return self.purge().map(|()| true);
         }
         let is_due = self.text.counts().fresh_bytes >= FRESH_BYTES_MAX;
         if !(is_due || all && !self.is_settled()) {
@@ -282,7 +300,19 @@ impl Index {
         Ok(true)
     }
 
-    fn purge(&self) -> Result<(), IndexError> {
+    /// Writes down what is fresh, and leaves in no file what was taken out until now, whoever took it out:
+    /// a kill may have come before its files were written anew.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::settle`].
+    pub fn purge(&self) -> Result<(), IndexError> {
+        self.is_forgetting.store(false, Ordering::Release);
+        self.write_anew().inspect_err(|_| {
+            self.is_forgetting.store(true, Ordering::Release);
+        })
+    }
+
+    fn write_anew(&self) -> Result<(), IndexError> {
         self.text.purge()?;
         for tier in [&self.first, &self.second].into_iter().flatten() {
             let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
@@ -457,3 +487,6 @@ impl Index {
         of(&self.folder)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,9 @@ pub struct Room {
     folder: PathBuf,
     models: Arc<Models>,
     open: RwLock<Option<Open>>,
-    opening: Mutex<()>,
+    /// Held while they are opened. Where the log ended at the start, until they were opened once: after
+    /// that they are never ahead of it.
+    opening: Mutex<Option<Position>>,
     /// Indexes that were closed after an error, and may still be at somebody's hand.
     closed: Mutex<Weak<Index>>,
     /// How far the indexes had come when they were let go.
@@ -56,15 +58,15 @@ pub struct Room {
 }
 
 impl Room {
-    /// With indexes below a folder.
+    /// With indexes below a folder, of a log that ends here before anything is recorded.
     #[must_use]
-    pub fn new(limits: Limits, folder: PathBuf, models: Arc<Models>) -> Self {
+    pub fn new(limits: Limits, folder: PathBuf, models: Arc<Models>, end: Position) -> Self {
         Self {
             limits,
             folder,
             models,
             open: RwLock::default(),
-            opening: Mutex::default(),
+            opening: Mutex::new(Some(end)),
             closed: Mutex::default(),
             closed_at: Mutex::default(),
             fault: Mutex::default(),
@@ -122,7 +124,7 @@ impl Room {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
-        let _one = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = self.opened() {
             return Ok(index);
         }
@@ -138,9 +140,11 @@ impl Room {
             &self.folder,
             Arc::clone(&self.models),
             self.limits.second_tier_chunks_max,
+            *end,
         );
         self.note(opened.as_ref().err());
         let index = Arc::new(opened?);
+        *end = None;
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Open {
             index: Arc::clone(&index),
             last_use: Instant::now(),

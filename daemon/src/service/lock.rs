@@ -58,6 +58,11 @@ impl Lock {
             .mode(0o600)
             .open(path)
             .map_err(file_error)?;
+        if !file.metadata().map_err(file_error)?.is_file() {
+            return Err(file_error(io::Error::other(
+                "it is no regular file; move it away",
+            )));
+        }
         let deadline = Instant::now() + TRY_MAX;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -1,6 +1,7 @@
-//! The daemon as a process: its folders, its lock, its sockets, its signals, and who manages it.
+//! The daemon as a process: its folders, its lock, its sockets and descriptors, its signals, and who manages it.
 
 pub mod access;
+pub mod descriptors;
 mod lock;
 pub mod manager;
 mod signals;

@@ -4,14 +4,21 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use listenfd::ListenFd;
 use lore::manager::Manager;
 use lore::places::PlaceError;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use service_binding::{Binding, Listener};
 use tokio::net::UnixListener;
 
 use super::manager;
+
+/// How long whoever listens on a socket is believed to be about to end.
+const DYING_MAX: Duration = Duration::from_secs(1);
+const DYING_PAUSE: Duration = Duration::from_millis(20);
 
 /// What the job of launchd calls its socket.
 const LAUNCHD_SOCKET: &str = "fd://Listeners";
@@ -25,6 +32,12 @@ pub enum SocketError {
     /// Something else has the socket's name.
     #[error("{0:?} is there and is no socket; move it away")]
     NoSocket(PathBuf),
+    /// Somebody listens there, though nobody serves this data folder.
+    #[error(
+        "somebody else listens at {0:?}, a daemon of another data folder or another program: end it (`ss -xlp` \
+         names it), or name another socket with LORE_SOCKET"
+    )]
+    InUse(PathBuf),
     /// The service manager handed over something else than one listening socket.
     #[error(
         "the service manager handed over {0}; wanted is one listening Unix stream socket \
@@ -73,8 +86,8 @@ pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
 }
 
 /// Listens on a socket of this mode in a private folder; with a mode that lets others in, in a folder
-/// that only we can change. A socket that a dead daemon left is
-/// replaced: callers hold the lock, so no live one can be there.
+/// that only we can change. A socket that a dead daemon left is replaced; one that somebody listens on is not:
+/// callers hold the lock of their data folder, and it may be that of another one.
 ///
 /// # Errors
 /// [`SocketError`]; anything there that is no socket of ours is left as it is.
@@ -84,6 +97,7 @@ pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
     }
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.file_type().is_socket() => {
+            wait_until_dead(path)?;
             std::fs::remove_file(path).map_err(system("removing", path))?;
         }
         Ok(_) => {
@@ -101,6 +115,29 @@ pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
         path: path.to_path_buf(),
         is_inherited: false,
     })
+}
+
+/// Waits until nobody listens on a socket: a process that is killed lets go of the lock and of this in any
+/// order.
+fn wait_until_dead(path: &Path) -> Result<(), SocketError> {
+    let address =
+        SocketAddrUnix::new(path).map_err(|errno| system("naming", path)(errno.into()))?;
+    let deadline = Instant::now() + DYING_MAX;
+    loop {
+        // One that does not block: who listens may be too busy to take anybody.
+        let asking = rustix::net::socket_with(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+            None,
+        );
+        let asking = asking.map_err(|errno| system("asking at", path)(errno.into()))?;
+        match rustix::net::connect(&asking, &address) {
+            Err(Errno::CONNREFUSED | Errno::NOENT) => return Ok(()),
+            Ok(()) | Err(_) if Instant::now() < deadline => std::thread::sleep(DYING_PAUSE),
+            Ok(()) | Err(_) => return Err(SocketError::InUse(path.to_path_buf())),
+        }
+    }
 }
 
 /// A socket that a service manager made and handed over.
@@ -205,6 +242,8 @@ fn of_launchd() -> Result<Option<StdListener>, SocketError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::os::unix::net::UnixStream as StdUnixStream;
+
     use super::*;
 
     /// Loose folders, links and foreign files are refused and left alone; a dead socket is not.
@@ -216,7 +255,11 @@ mod tests {
         drop(bind(&socket, 0o600).unwrap());
         let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        bind(&socket, 0o600).expect("a dead socket is replaced");
+        let alive = bind(&socket, 0o600).expect("a dead socket is replaced");
+        let refused = bind(&socket, 0o600).unwrap_err().to_string();
+        assert!(refused.contains("somebody else listens"), "{refused}");
+        StdUnixStream::connect(&socket).expect("it is left alone");
+        drop(alive);
 
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
         let refused = bind(&socket, 0o600).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 //! A blob is durable before the event that names it is queued (durability rule 3), so a kill can
 //! leave blobs that nothing names; [`Blobs::sweep`] takes those away when the daemon is idle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use super::Error;
+use super::creation::parent;
 
 /// First byte of a blob file: how the rest is kept. Stored for ever.
 const RAW: u8 = 0;
@@ -87,7 +88,7 @@ impl Drop for PendingBlob {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while counting leaves counts that are too high at worst: a blob is kept.
+    // A panic meanwhile leaves counts that are too high at worst, or a shard that is synced again: a blob is kept.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -96,6 +97,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Blobs {
     dir: PathBuf,
     pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
+    /// Shards whose names are known to be on disk.
+    shards: Mutex<HashSet<PathBuf>>,
     next_temporary: AtomicU64,
 }
 
@@ -115,6 +118,7 @@ impl Blobs {
         Ok(Self {
             dir: dir.to_path_buf(),
             pending: Arc::default(),
+            shards: Mutex::default(),
             next_temporary: AtomicU64::new(0),
         })
     }
@@ -152,19 +156,29 @@ impl Blobs {
         };
         let path = self.path(&blob);
         let shard = path.parent().unwrap_or(&self.dir).to_path_buf();
+        self.ensure_shard(&shard)?;
         if is_anew || !path.exists() {
-            self.write(content, &shard, &path)?;
+            self.write(content, &path)?;
         }
         // Also for a blob found there: the daemon that renamed it may have died before syncing.
         sync_dir(&shard)?;
         Ok(pending)
     }
 
-    fn write(&self, content: &[u8], shard: &Path, path: &Path) -> Result<(), Error> {
-        if !shard.exists() {
+    /// Makes a shard, and its name durable. One that is there was perhaps made a moment ago, by another
+    /// thread or by a daemon that died of it, so each is synced once.
+    fn ensure_shard(&self, shard: &Path) -> Result<(), Error> {
+        let mut durable = lock(&self.shards);
+        if !durable.contains(shard) {
             fs::create_dir_all(shard).map_err(Error::file("creating", shard))?;
             sync_dir(&self.dir)?;
+            sync_dir(parent(&self.dir))?;
+            durable.insert(shard.to_path_buf());
         }
+        Ok(())
+    }
+
+    fn write(&self, content: &[u8], path: &Path) -> Result<(), Error> {
         let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
         let temporary = self.dir.join("new").join(number.to_string());
         let result = write_file(&temporary, content)

@@ -6,9 +6,9 @@
 
 use std::{
     ffi::OsString,
-    fs::{DirBuilder, File, Permissions},
+    fs::{DirBuilder, File, Metadata, Permissions},
     io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -70,12 +70,13 @@ pub fn create<T, E>(
     seal(&aside)
         .and_then(|()| std::fs::rename(&aside, place))
         .and_then(|()| sync_folder(parent(place)))
+        .and_then(|()| sync_above(parent(place)))
         .map_err(io)?;
     Ok(built)
 }
 
-/// Removes what interrupted creations of `place` left behind, and says how many. The caller holds the lock that
-/// keeps a second daemon from creating the same store.
+/// Removes what interrupted creations of `place` left behind, and says how many. The caller holds a lock
+/// that keeps others from creating the same, such as a second daemon, or a second restore.
 ///
 /// # Errors
 /// I/O.
@@ -105,6 +106,20 @@ pub fn sweep(place: &Path) -> io::Result<usize> {
 /// I/O.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
+}
+
+/// Syncs the names of the folders above one, which may be as new as it is. Those of others, those that cannot be
+/// read and what the disk is mounted on are older.
+fn sync_above(folder: &Path) -> io::Result<()> {
+    let own = folder.metadata()?;
+    for above in folder.ancestors().skip(1) {
+        let is_ours = |found: &Metadata| (found.uid(), found.dev()) == (own.uid(), own.dev());
+        match File::open(above) {
+            Ok(above) if above.metadata().is_ok_and(|found| is_ours(&found)) => above.sync_all()?,
+            Ok(_) | Err(_) => break,
+        }
+    }
+    Ok(())
 }
 
 /// The folder that holds `place`.

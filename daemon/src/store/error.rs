@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The engine failed; its handle is not used for writing again.
-    #[error("storage engine: {0}")]
+    #[error("{}", engine_words(.0))]
     Engine(#[source] Box<fjall::Error>),
     /// A file call outside the engine failed.
     #[error("{what} {path:?}: {source}")]
@@ -60,6 +60,26 @@ pub enum Error {
         /// What a group must find free, in bytes.
         needed_bytes: u64,
     },
+}
+
+/// What the engine says, led by what people know of disks.
+fn engine_words(error: &fjall::Error) -> String {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = source {
+        let kind = error
+            .downcast_ref::<std::io::Error>()
+            .map(std::io::Error::kind);
+        match kind {
+            Some(std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded) => {
+                return "the disk is full; make room, and try again".to_owned();
+            }
+            Some(std::io::ErrorKind::ReadOnlyFilesystem) => {
+                return "the file system is read-only; have it mounted for writing".to_owned();
+            }
+            Some(_) | None => source = error.source(),
+        }
+    }
+    format!("storage engine: {error}")
 }
 
 impl From<fjall::Error> for Error {

@@ -86,6 +86,15 @@ fn put(path: &Path, line: &str) -> Result<(), Error> {
 
 /// Reads the name-plate; refuses folders that are not ours or newer than this program.
 pub(super) fn read(dir: &Path) -> Result<Plate, Error> {
+    match fs::symlink_metadata(dir) {
+        // The daemon may write below its own folders only, and a link leads out of them.
+        Ok(found) if found.is_symlink() => {
+            let reason = "it is a symbolic link; move the folder it leads to in its place";
+            return Err(foreign(dir, reason));
+        }
+        Ok(found) if !found.is_dir() => return Err(foreign(dir, "it is no folder")),
+        Ok(_) | Err(_) => {}
+    }
     let path = dir.join(PLATE);
     match fs::read_to_string(&path) {
         Ok(text) => parse(&text, dir),

@@ -29,8 +29,11 @@ use super::limited::Limited;
 use super::words::quoted;
 use super::{MESSAGE_BYTES_MAX, Program, Server, Starter};
 
-/// How long the last words of a child that has ended are waited for.
+/// How long the last complaints of a child that has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long the last answers of a child that has ended are waited for, on a machine that does other things,
+/// too; its pipes end long before, unless it left a process behind that has them.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// What a line may take beyond a message, so that [`Limited`] sees it first.
 const LINE_MARGIN: usize = 64 << 10;
 
@@ -271,9 +274,13 @@ async fn watch(
         _ = &mut closed => {}
         () = stop.cancelled() => {}
         () = link.idle(idle_max) => {}
-        // What the child said before it ended is still in its pipe.
+        // What the child said before it ended is still in its pipe; nothing new is asked.
         () = ended => {
-            let _ = timeout(LAST_WORDS, &mut closed).await;
+            link.closed.cancel();
+            tokio::select! {
+                _ = timeout(LAST_ANSWERS, &mut closed) => {}
+                () = stop.cancelled() => {}
+            }
         }
     }
     link.closed.cancel();

@@ -20,7 +20,7 @@ mod settings;
 pub mod starter;
 mod words;
 
-pub use answer::Candidate;
+pub use answer::{Answer, Candidate};
 pub use http::{check_url, port};
 pub use question::Question;
 pub use resolver::{ResolverStatus, State};

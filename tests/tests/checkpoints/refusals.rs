@@ -391,7 +391,7 @@ fn conflicts_tell_what_changed() {
 #[test]
 fn a_full_disk() {
     let mut home = home!();
-    let library = disk::failing_calls(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
     let full = home.path().join("full");
     home.set("LD_PRELOAD", library.to_str().unwrap());
     home.set("LORE_FAULT_UNDER", home.data().to_str().unwrap());

@@ -3,7 +3,9 @@
 
 mod addresses;
 mod following;
+mod hostile;
 mod intake;
+mod sent;
 
 use std::fs;
 use std::path::{Path, PathBuf};

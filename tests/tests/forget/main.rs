@@ -2,6 +2,7 @@
 //! log is proved as before, and a kill at any moment leaves it there or gone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod by_hand;
 mod outside;
 mod parts;
 

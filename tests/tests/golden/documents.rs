@@ -85,6 +85,15 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     found.push(("source_removed", removed));
     let pack = event(PackMade::KIND, &talk::pack_of_documents(), empty(), &clock);
     found.push(("pack_made_of_documents", pack));
+    let sent = SourceAdded {
+        path: "sent".to_owned(),
+        sent: true,
+        ..SourceAdded::default()
+    };
+    found.push((
+        "source_added_sent",
+        event(SourceAdded::KIND, &sent, empty(), &clock),
+    ));
     found
 }
 
@@ -98,6 +107,7 @@ fn sources(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         include: vec!["*.md".to_owned()],
         exclude: vec!["old/".to_owned()],
         watch: true,
+        sent: false,
     };
     let least = SourceAdded {
         path: "/srv/one.md".to_owned(),

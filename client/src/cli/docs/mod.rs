@@ -2,6 +2,7 @@
 
 mod explore;
 mod read;
+mod send;
 mod sources;
 
 pub use read::range;

@@ -2,19 +2,22 @@
 
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use clap::ValueHint;
 use lore::protocol::documents::{
-    AddSourceArgs, AddSourceReply, ListSourcesArgs, ListSourcesReply, RemoveSourceArgs,
-    RemoveSourceReply, RescanArgs, RescanReply, Source, SourceState,
+    AddSourceArgs, AddSourceReply, ListSourcesArgs, ListSourcesReply, RemoveDocumentArgs,
+    RemoveDocumentReply, RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source,
+    SourceState,
 };
 
 use super::super::context::absolute;
 use super::super::exchange::{Told, ask, json, read, tell};
 use super::super::output::{facts, shown, table};
 use super::super::{Caller, End, Failure};
+use super::send;
 
 /// How often a scan that is waited for is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -60,6 +63,7 @@ impl Add {
     pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
         let args = AddSourceArgs {
             path: absolute(&self.path)?,
+            sent: None,
             context_id: self.context,
             context_name: self.context_name,
             category: self.category,
@@ -70,7 +74,10 @@ impl Add {
             key: self.key,
             agent: None,
         };
-        let reply = caller.reply("add_source", json(&args)?)?;
+        let reply = match caller.reply("add_source", json(&args)?) {
+            Err(failure) if send::is_wanted(&failure) => return send::send(caller, args),
+            reply => reply?,
+        };
         let added: AddSourceReply = read(&reply.json)?;
         let end = tell(caller, reply, Told::good(added_told(&added)))?;
         match self.wait {
@@ -141,10 +148,10 @@ fn bar(source: &Source) -> String {
     line
 }
 
-/// Remove a source; its files are left as they are
+/// Remove a source, whose files are left as they are, or a document that was sent
 #[derive(Debug, clap::Args)]
 pub struct Remove {
-    /// Its id or its path
+    /// The source's id or its path, or the document's id
     source: String,
     /// Idempotency key: the same call again gives the first reply
     #[arg(long, value_name = "TEXT")]
@@ -153,6 +160,9 @@ pub struct Remove {
 
 impl Remove {
     pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        if self.source.starts_with("doc-") {
+            return self.remove_document(caller);
+        }
         let args = RemoveSourceArgs {
             source: named(&self.source)?,
             key: self.key,
@@ -166,6 +176,25 @@ impl Remove {
                 let documents = reply.documents;
                 let path = shown(&reply.path, 0);
                 Told::good(format!("{path}: found no more: {documents} documents\n"))
+            },
+        )
+    }
+}
+
+impl Remove {
+    fn remove_document(self, caller: &mut Caller) -> Result<End, Failure> {
+        let args = RemoveDocumentArgs {
+            document: self.source,
+            key: self.key,
+            agent: None,
+        };
+        ask(
+            caller,
+            "remove_document",
+            &args,
+            |reply: &RemoveDocumentReply| {
+                let document = shown(&reply.document, 0);
+                Told::good(format!("{document}: found no more\n"))
             },
         )
     }
@@ -258,6 +287,11 @@ pub struct Rescan {
 
 impl Rescan {
     pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
+        if let Some(source) = &self.source
+            && let Some(args) = sent(caller, source)?
+        {
+            return send::send(caller, args);
+        }
         let args = RescanArgs {
             source: self.source.as_deref().map(named).transpose()?,
             retry: Some(self.retry),
@@ -278,4 +312,27 @@ impl Rescan {
         }
         Ok(end)
     }
+}
+
+/// How a source was added whose files are sent; none for one that the daemon looks through itself.
+fn sent(caller: &mut Caller, source: &str) -> Result<Option<AddSourceArgs>, Failure> {
+    let args = ListSourcesArgs {
+        source: Some(named(source)?),
+        ..ListSourcesArgs::default()
+    };
+    let reply: ListSourcesReply = read(&caller.call("list_sources", json(&args)?)?)?;
+    let source = reply.sources.into_iter().find(|source| source.sent);
+    // One that somebody named has no files.
+    let source = source.filter(|source| Path::new(&source.path).is_absolute());
+    Ok(source.map(|source| AddSourceArgs {
+        path: source.path,
+        sent: Some(true),
+        context_id: source.context_id,
+        context_name: source.context_name,
+        category: source.category,
+        tags: source.tags,
+        include: source.include,
+        exclude: source.exclude,
+        ..AddSourceArgs::default()
+    }))
 }

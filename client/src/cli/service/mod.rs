@@ -8,7 +8,7 @@ mod systemd;
 mod units;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueHint};
 use lore::connection::Error;
@@ -151,6 +151,18 @@ impl Aim {
             Some(why) => Err(refused(why)),
             None => Ok(()),
         }
+    }
+}
+
+/// Which files of the user's own service this version would write differently; `None` when none is
+/// installed.
+///
+/// # Errors
+/// When they cannot be read, or made.
+pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+    match manager_here() {
+        Manager::Launchd => Ok(None),
+        Manager::Systemd | Manager::Client | Manager::None => systemd::outdated(places, daemon),
     }
 }
 

@@ -94,6 +94,28 @@ pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, 
     Ok(steps)
 }
 
+/// Which units of the user's own, put there by `lore service install`, it would write differently now; `None`
+/// when it put none there.
+///
+/// # Errors
+/// When a path cannot stand in a unit, or a file cannot be read.
+pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+    // Without a home nobody has units there.
+    let Ok(folder) = user_units() else {
+        return Ok(None);
+    };
+    let units = units::of_user(places, daemon, places::variable)?;
+    let mut outdated = None;
+    for (name, text) in [(SOCKET_UNIT, &units.socket), (SERVICE_UNIT, &units.service)] {
+        let path = folder.join(name);
+        if let Some(there) = steps::existing(&path)?.filter(|there| steps::is_ours(there)) {
+            let outdated = outdated.get_or_insert_with(Vec::new);
+            outdated.extend((there != *text).then_some(path));
+        }
+    }
+    Ok(outdated)
+}
+
 /// Takes the user's own daemon out; nothing when it is not there.
 ///
 /// # Errors

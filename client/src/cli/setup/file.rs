@@ -158,11 +158,19 @@ pub fn replace(path: &Path, before: Option<&Found>, text: &str) -> Result<Change
 fn fill(mut file: File, before: Option<&Found>, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     if let Some(before) = before {
-        // Another group than ours may be refused; the file then gets ours.
-        let _ = fchown(&file, None, Some(before.group));
-        file.set_permissions(Permissions::from_mode(before.mode))?;
+        as_open_as(&file, before)?;
     }
     file.sync_all()
+}
+
+/// Lets in whom the file of before let in. Another group than ours may be refused: then no group comes in,
+/// since ours is not who was meant.
+fn as_open_as(file: &File, before: &Found) -> io::Result<()> {
+    let mode = match fchown(file, None, Some(before.group)) {
+        Ok(()) => before.mode,
+        Err(_) => before.mode & !0o070,
+    };
+    file.set_permissions(Permissions::from_mode(mode))
 }
 
 fn swap(part: &Path, path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
@@ -170,6 +178,13 @@ fn swap(part: &Path, path: &Path, before: Option<&Found>) -> Result<Change, File
         return Ok(Change::Overtaken);
     }
     let backup = before.map_or(Ok(None), |before| keep(path, before))?;
+    // Once more, since keeping it took its time: between this look and the rename nothing else is done.
+    if !is_still(path, before)? {
+        if let Some(backup) = backup {
+            fs::remove_file(&backup).map_err(named(&backup))?;
+        }
+        return Ok(Change::Overtaken);
+    }
     fs::rename(part, path).map_err(named(path))?;
     sync_folder(path)?;
     Ok(Change::Done(backup))
@@ -234,7 +249,7 @@ fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
     };
     let written = file
         .write_all(before.text.as_bytes())
-        .and_then(|()| file.set_permissions(Permissions::from_mode(before.mode)))
+        .and_then(|()| as_open_as(&file, before))
         .and_then(|()| file.sync_all());
     match written {
         Ok(()) => Ok(Some(backup)),

@@ -3,6 +3,8 @@
 
 mod content;
 mod explore;
+mod files;
+mod sent;
 mod sources;
 mod summary;
 
@@ -10,6 +12,11 @@ pub use content::{
     DocumentChunk, DocumentContent, GetDocumentContentArgs, GetDocumentContentReply,
 };
 pub use explore::{ExploreDocumentStructureArgs, ExploreDocumentStructureReply, StructureItem};
+pub use files::{FileLine, KnownFile, SENT_BYTES_MAX};
+pub use sent::{
+    ListDocumentsArgs, ListDocumentsReply, ListedDocument, PutDocumentArgs, PutDocumentReply,
+    RemoveDocumentArgs, RemoveDocumentReply,
+};
 pub use sources::{
     AddSourceArgs, AddSourceReply, FileFailure, ListSourcesArgs, ListSourcesReply,
     RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source,
@@ -32,6 +39,16 @@ words! {
         Idle,
         /// It is not there; its documents stay until it is removed or looked through again.
         Missing,
+    }
+}
+
+words! {
+    /// What was done with a document that was sent.
+    PutStatus {
+        /// It was taken in.
+        Taken,
+        /// Nothing: it is there with these bytes.
+        Unchanged,
     }
 }
 

@@ -10,8 +10,16 @@ use crate::protocol::{Position, lenient};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AddSourceArgs {
-    /// A folder or a file, absolute; a relative path starts from the caller's working directory.
+    /// A folder or a file, absolute; a relative path starts from the caller's working directory. With `sent`: what people call the source.
     pub path: String,
+    /// Whether its documents are sent by `put_document`: no file is read or watched then.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "lenient::boolean"
+    )]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false), with = "bool"))]
+    pub sent: Option<bool>,
     /// The context of its documents; absent: the name of the folder that each is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -193,8 +201,11 @@ pub struct FileFailure {
 pub struct Source {
     /// Its id.
     pub source: String,
-    /// The folder or file.
+    /// The folder or file, or what it is called.
     pub path: String,
+    /// Whether its documents are sent by `put_document`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent: bool,
     /// The context of its documents, when it sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]

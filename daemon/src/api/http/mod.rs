@@ -18,7 +18,7 @@ pub use gate::Gate;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, EXPECT, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -96,8 +96,20 @@ impl Service {
         W: AsyncWrite + Unpin,
     {
         let service = service_fn(|request| async {
-            let answer = self.answer(door, uid, request).await;
-            seat.has_finished_a_call();
+            let turned_away = self.turned_away(&request);
+            let answer = match turned_away {
+                // Its connection ends with it, and gives way to others until then.
+                Some(mut answer) => {
+                    let close = HeaderValue::from_static("close");
+                    answer.headers_mut().insert(CONNECTION, close);
+                    answer
+                }
+                None => {
+                    let answer = self.answer(door, uid, request).await;
+                    seat.has_finished_a_call();
+                    answer
+                }
+            };
             Ok::<_, Infallible>(answer)
         });
         let writer = Deadlined::new(writer, door.limits.write());
@@ -118,12 +130,14 @@ impl Service {
         ended.map_err(io::Error::other)
     }
 
+    /// What a request without the right to be answered is told.
+    fn turned_away(&self, request: &Request<Incoming>) -> Option<Answer> {
+        let checked = self.gate.as_ref()?.check(request.uri(), request.headers());
+        let (status, body) = checked.err()?;
+        Some(refusal(status, &body))
+    }
+
     async fn answer(&self, door: &Door, uid: u32, request: Request<Incoming>) -> Answer {
-        if let Some(gate) = &self.gate
-            && let Err((status, body)) = gate.check(request.uri(), request.headers())
-        {
-            return refusal(status, &body);
-        }
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))

@@ -83,6 +83,7 @@ impl House {
             Arc::new(Doors::new(
                 self.find(),
                 Live::new((*self.door.limits).clone()),
+                self.door.limits.connections_max,
                 self.door.stop.clone(),
             ))
             .serve(listener),

@@ -20,15 +20,19 @@ use super::{Error, Lines};
 use crate::clock::{Micros, parse_time};
 use crate::log::Hash;
 
-/// The longest value that is converted, in bytes: of one line, and of what it takes in memory.
+/// The longest value that is read, in bytes.
 const VALUE_BYTES_MAX: usize = 24 << 20;
-/// A session goes on in another one once it has so many bytes or checkpoints.
-const SESSION_BYTES: usize = 20 << 20;
-const SESSION_CHECKPOINTS: u32 = 900;
+/// The longest payload of an event, in bytes as JSON; a session goes on in another one before it has more. An import
+/// takes 32 MiB of a session, and each of its quotation marks twice where a call carries them.
+const SESSION_BYTES_MAX: usize = 20 << 20;
+/// What a line has besides its payload, and more: a session of small ones has no more lines than an import takes.
+const LINE_BYTES: usize = 256;
+/// The most checkpoints of a session.
+const SESSION_CHECKPOINTS_MAX: u32 = 900;
 /// The longest metadata of a checkpoint, in bytes.
 const METADATA_BYTES_MAX: usize = 60 << 10;
-/// The longest name of a tool.
-const TOOL_CHARS_MAX: usize = 100;
+/// The longest name of a tool: 256 bytes at most.
+const TOOL_CHARS_MAX: usize = 64;
 /// Channels by which a graph goes from node to node; what they hold says nothing.
 const CONTROL: &str = "branch:";
 /// The channel of what went wrong.
@@ -144,7 +148,9 @@ struct Writing<'w, 'l> {
 }
 
 /// A session that is being written.
-struct Session {
+struct Session<'s> {
+    key: &'s ThreadKey,
+    /// Which of the thread's sessions, from 1; 0 before the first.
     part: u32,
     bytes: usize,
     checkpoints: u32,
@@ -158,6 +164,7 @@ impl Writing<'_, '_> {
 
     fn thread(&mut self, key: &ThreadKey, thread: &Thread) -> Result<(), Error> {
         let mut session = Session {
+            key,
             part: 0,
             bytes: 0,
             checkpoints: 0,
@@ -175,15 +182,14 @@ impl Writing<'_, '_> {
             let Some(saved) = self.saved(id, &row)? else {
                 continue;
             };
-            let bytes = saved.payload.to_string().len();
-            let is_full =
-                session.bytes + bytes > SESSION_BYTES || session.checkpoints >= SESSION_CHECKPOINTS;
-            if session.part == 0 || is_full {
-                self.begin(key, &mut session, saved.at)?;
+            if session.checkpoints == SESSION_CHECKPOINTS_MAX {
+                self.begin(&mut session, saved.at)?;
             }
-            session.bytes += bytes;
-            session.checkpoints += 1;
-            self.event(saved.at, "CheckpointSaved", saved.payload)?;
+            let what = format!("the checkpoint {id}");
+            if self.has_room(&mut session, saved.at, &what, &saved.payload)? {
+                session.checkpoints += 1;
+                self.event(saved.at, "CheckpointSaved", saved.payload)?;
+            }
             for place in thread.writes.get(id).into_iter().flat_map(BTreeMap::values) {
                 self.step(*place, saved.at, &mut session)?;
             }
@@ -194,7 +200,39 @@ impl Writing<'_, '_> {
         }
     }
 
-    fn begin(&mut self, key: &ThreadKey, session: &mut Session, at: Micros) -> Result<(), Error> {
+    /// Whether an import takes an event of this payload, which is told if not; it has room in the session, which
+    /// begins, or goes on in another one, where that is needed.
+    fn has_room(
+        &mut self,
+        session: &mut Session<'_>,
+        at: Micros,
+        what: &str,
+        payload: &Value,
+    ) -> Result<bool, Error> {
+        let text = payload.to_string();
+        let refused = match text.len() > SESSION_BYTES_MAX {
+            true => Some(format!(
+                "it has {} bytes as JSON; at most {SESSION_BYTES_MAX} are imported",
+                text.len()
+            )),
+            false => {
+                let line = format!(r#"{{"n":0,"at":"","kind":"","payload":{text}}}"#);
+                let within = lore::protocol::within_limits(line.as_bytes());
+                within.err().map(|refusal| refusal.message)
+            }
+        };
+        if let Some(why) = refused {
+            (self.aside)(&format!("left out: {what}: {why}"));
+            return Ok(false);
+        }
+        if session.part == 0 || session.bytes + text.len() > SESSION_BYTES_MAX {
+            self.begin(session, at)?;
+        }
+        session.bytes += text.len() + LINE_BYTES;
+        Ok(true)
+    }
+
+    fn begin(&mut self, session: &mut Session<'_>, at: Micros) -> Result<(), Error> {
         if session.part > 0 {
             self.lines.end_session().map_err(Error::file(self.path))?;
         }
@@ -203,8 +241,9 @@ impl Writing<'_, '_> {
             bytes: 0,
             checkpoints: 0,
             steps: 0,
+            ..*session
         };
-        let (thread, graph) = key;
+        let (thread, graph) = session.key;
         let mut title = format!("LangGraph thread {thread}");
         if !graph.is_empty() {
             title = format!("{title}, graph {graph}");
@@ -218,7 +257,7 @@ impl Writing<'_, '_> {
             .take(200)
             .collect();
         let created = json!({"title": title, "tags": ["imported", "langgraph"]});
-        let id = session_id(key, session.part);
+        let id = session_id(session.key, session.part);
         self.lines
             .begin(&id, at, created)
             .map_err(Error::file(self.path))
@@ -266,7 +305,7 @@ impl Writing<'_, '_> {
     }
 
     /// What a task wrote, as a step.
-    fn step(&mut self, place: Place, at: Micros, session: &mut Session) -> Result<(), Error> {
+    fn step(&mut self, place: Place, at: Micros, session: &mut Session<'_>) -> Result<(), Error> {
         let Some(table) = self.writes else {
             return Ok(());
         };
@@ -287,18 +326,15 @@ impl Writing<'_, '_> {
             true => Err(format!("it has {} bytes", bytes.len())),
             false => decoded(&row.text("type"), bytes),
         };
+        let what = format!("a write to the channel {channel}");
         let value = match value {
             Ok(Value::String(text)) => text,
             Ok(value) => value.to_string(),
-            Err(what) => {
-                (self.aside)(&format!(
-                    "left out: a write to the channel {channel}: {what}"
-                ));
+            Err(why) => {
+                (self.aside)(&format!("left out: {what}: {why}"));
                 return Ok(());
             }
         };
-        session.steps += 1;
-        session.bytes += value.len();
         let is_error = channel == ERROR;
         let tool: String = channel.chars().take(TOOL_CHARS_MAX).collect();
         let tool = match tool.trim() {
@@ -306,7 +342,7 @@ impl Writing<'_, '_> {
             tool => tool,
         };
         let mut step = json!({
-            "step": session.steps,
+            "step": 0,
             "attempt": 1,
             "success": !is_error,
             "tool": tool,
@@ -315,6 +351,14 @@ impl Writing<'_, '_> {
         if let Some(step) = step.as_object_mut() {
             let field = if is_error { "error" } else { "result" };
             step.insert(field.to_owned(), Value::from(value));
+        }
+        if !self.has_room(session, at, &what, &step)? {
+            return Ok(());
+        }
+        // It counts in the session that has room for it.
+        session.steps += 1;
+        if let Some(step) = step.as_object_mut() {
+            step.insert("step".to_owned(), Value::from(session.steps));
         }
         self.event(at, "StepRecorded", step)
     }
@@ -393,6 +437,7 @@ fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
     let source = said
         .get("source")
         .and_then(Value::as_str)
+        .filter(|source| !source.trim().is_empty())
         .unwrap_or("checkpoint");
     let name: String = format!("{source}{step}").chars().take(60).collect();
     note("metadata", Value::Object(said));
@@ -401,7 +446,11 @@ fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
         return whole;
     }
     of_langgraph.remove("metadata");
-    json!({"name": name, "langgraph": of_langgraph})
+    let ids = json!({"name": name, "langgraph": of_langgraph});
+    match ids.to_string().len() <= METADATA_BYTES_MAX {
+        true => ids,
+        false => json!({ "name": name }),
+    }
 }
 
 /// A value as LangGraph's serialiser packed it.

@@ -10,6 +10,8 @@ use serde_json::{Map, Number, Value, json};
 const DEPTH_MAX: usize = 100;
 /// Values in one text.
 const VALUES_MAX: usize = 1_000_000;
+/// The longest key that was no text, as JSON. One within another is escaped once more, which can double it.
+const KEY_BYTES_MAX: usize = 4096;
 /// The key that tells the type of what JSON has none for.
 pub const TYPE: &str = "__type";
 
@@ -142,8 +144,9 @@ impl<'r> Reader<'r> {
         for _ in 0..length {
             let key = match self.value(depth + 1)? {
                 Value::String(key) => key,
-                // JSON has texts as keys alone.
-                other => other.to_string(),
+                other => {
+                    as_key(&other).map_err(|what| format!("before byte {}: {what}", self.at))?
+                }
             };
             let value = self.value(depth + 1)?;
             map.insert(key, value);
@@ -163,6 +166,17 @@ impl<'r> Reader<'r> {
             }
             unknown
         }))
+    }
+}
+
+/// A key that is no text as one: JSON has no others.
+fn as_key(value: &Value) -> Result<String, String> {
+    let key = value.to_string();
+    match key.len() <= KEY_BYTES_MAX {
+        true => Ok(key),
+        false => Err(format!(
+            "a key that is no text is longer than {KEY_BYTES_MAX} bytes"
+        )),
     }
 }
 
@@ -253,6 +267,17 @@ mod tests {
             assert!(to_json(broken).is_err(), "{broken:x?}");
         }
         assert!(to_json(&[0x91; 1000]).unwrap_err().contains("deeper"));
+    }
+
+    /// A map as a key of a map as a key, and so on: each escapes the quotation marks of those within it, and forty of
+    /// them took all the memory there is.
+    #[test]
+    fn keys_within_keys_are_bounded() {
+        let [opened, closed] = [[0x81; 40], [0x00; 40]].map(Vec::from);
+        let nested = [opened, vec![0xa1, b'k'], closed].concat();
+        assert!(to_json(&nested).unwrap_err().contains("longer than 4096"));
+        let tuple = [0x81, 0x92, 1, 0xa1, b'x', 2];
+        assert_eq!(to_json(&tuple).unwrap(), json!({"[1,\"x\"]": 2}));
     }
 
     proptest! {

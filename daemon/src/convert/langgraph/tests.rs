@@ -149,6 +149,73 @@ fn other_files_are_refused() {
     }
 }
 
+/// What tasks wrote behind a checkpoint is more than an import takes of one session: it goes on in others, each
+/// of which is taken, and what is too long by itself is left out and told.
+#[test]
+fn writes_go_on_in_another_session() {
+    let text = |text: &str| sqlite::Value::Text(text.to_owned());
+    let json = |value: &Value| sqlite::Value::Blob(value.to_string().into_bytes());
+    let saved = [
+        text("t"),
+        text("c-1"),
+        text("json"),
+        json(&json!({"channel_values": {"goal": "compare"}})),
+    ];
+    let long = |bytes: usize| json(&Value::from("\"".repeat(bytes)));
+    let bytes = sqlite::Value::Blob(vec![7; 16 << 20]);
+    let values = [
+        (1, "json", long(4 << 20)),
+        (2, "json", long(5 << 20)),
+        (3, "json", long(4 << 20)),
+        (4, "pickle", bytes),
+        (5, "json", json(&json!("the last one"))),
+    ];
+    let writes = values.into_iter().map(|(n, kind, value)| {
+        let channel = text(&format!("channel-{n}"));
+        let number = sqlite::Value::Integer(n);
+        sqlite::tests::row(&[
+            text("t"),
+            text("c-1"),
+            text("task"),
+            number,
+            channel,
+            text(kind),
+            value,
+        ])
+    });
+    let bytes = sqlite::tests::database(&[
+        (
+            "checkpoints",
+            "thread_id, checkpoint_id, type, checkpoint",
+            vec![sqlite::tests::row(&saved)],
+        ),
+        (
+            "writes",
+            "thread_id, checkpoint_id, task_id, idx, channel, type, value",
+            writes.collect(),
+        ),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.sqlite");
+    std::fs::write(&path, bytes).unwrap();
+    let (text, left_out) = converted(&path).unwrap();
+    assert_eq!(left_out.len(), 1, "{left_out:?}");
+    assert!(left_out[0].contains("channel-4") && left_out[0].contains("as JSON"));
+    assert_eq!(crate::overview::check_whole(&text).unwrap(), 2);
+    let of_kind = |kind: &str| {
+        let wanted = format!("\"kind\":\"{kind}\"");
+        text.lines().filter(|line| line.contains(&wanted)).count()
+    };
+    assert_eq!(
+        (of_kind("CheckpointSaved"), of_kind("StepRecorded")),
+        (1, 4)
+    );
+    let steps = text
+        .lines()
+        .filter(|line| line.contains("\"payload\":{\"step\":1,"));
+    assert_eq!(steps.count(), 2, "each session counts its own");
+}
+
 /// Ids hold what they can of a name, and tell two apart.
 #[test]
 fn ids() {

@@ -10,8 +10,9 @@ use lore::protocol::search::ChunkRange;
 use super::{chunk_index, in_order, nearest_contexts, read};
 use crate::clock::format_time;
 use crate::documents::catalogue::{Catalogue, Entry};
-use crate::documents::changed::is_changed;
+use crate::documents::command::unknown_document;
 use crate::documents::room::Room;
+use crate::documents::root::Root;
 use crate::documents::view::{self, DocumentRow};
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
@@ -88,14 +89,7 @@ fn wanted<'c>(
             .iter()
             .map(|id| {
                 let own = id.split_once('#').map_or(id.as_str(), |(own, _)| own);
-                catalogue.get(own).ok_or_else(|| {
-                    let shown: String = id.chars().take(80).collect();
-                    Refusal::new(
-                        Code::NotFound,
-                        format!("there is no document `{shown}`, or not any more"),
-                    )
-                    .hint("`search_documents` and `explore_document_structure` give ids.")
-                })
+                catalogue.get(own).ok_or_else(|| unknown_document(id))
             })
             .collect();
     }
@@ -232,8 +226,8 @@ fn document(
 ) -> Result<DocumentContent, Refusal> {
     let taken = &entry.row.taken;
     let source = view::source(state, &entry.row.source)?;
-    let root = source.map(|source| source.added.path).unwrap_or_default();
-    let file_path = super::file_path(&root, &taken.path);
+    let root = source.map(|source| Root::of(&source.added));
+    let root = root.unwrap_or_default();
     Ok(DocumentContent {
         id: entry.id.clone(),
         title: taken.title.clone(),
@@ -245,8 +239,8 @@ fn document(
         tags: taken.tags.clone(),
         modified: modified(&entry.row),
         total_chunks: u64::from(taken.chunks),
-        changed: is_changed(&file_path, taken),
-        file_path: file_path.to_string_lossy().into_owned(),
+        changed: root.is_changed(taken),
+        file_path: root.file_path(&taken.path).to_string_lossy().into_owned(),
         custom_metadata: (!entry.custom.is_empty()).then(|| entry.custom.clone()),
         chunks,
     })

@@ -3,11 +3,12 @@
 pub mod content;
 pub mod contexts;
 mod explore;
+mod put;
+mod sent;
 mod sources;
 
 pub(super) use content::modified;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Entry};
@@ -23,6 +24,9 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<sources::RemoveSource>(),
     Operation::of::<sources::ListSources>(),
     Operation::of::<sources::Rescan>(),
+    Operation::of::<put::PutDocument>(),
+    Operation::of::<sent::RemoveDocument>(),
+    Operation::of::<sent::ListDocuments>(),
     Operation::of::<contexts::GetDocumentContexts>(),
     Operation::of::<explore::ExploreDocumentStructure>(),
     Operation::of::<content::GetDocumentContent>(),
@@ -62,16 +66,6 @@ impl Read {
             self.part.start + u64::from(*start),
         ))
     }
-}
-
-/// Where a document's file is: a source that is a file itself is its own.
-#[must_use]
-pub fn file_path(root: &str, path: &str) -> PathBuf {
-    let root = Path::new(root);
-    if root.file_name().is_some_and(|name| name == path) && !root.is_dir() {
-        return root.to_path_buf();
-    }
-    root.join(path)
 }
 
 /// A chunk's own name: its file's and its number.

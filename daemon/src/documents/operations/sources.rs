@@ -48,14 +48,16 @@ impl Op for AddSource {
         caller: Caller,
         args: AddSourceArgs,
     ) -> Result<AddSourceReply, Refusal> {
-        cx.check_reaches_files()?;
+        if args.sent != Some(true) {
+            cx.check_reaches_files()?;
+        }
         let caller = caller.acting_as(args.agent.as_deref())?;
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let added = settings(args, caller.dir.as_deref())?;
         let (shared, wanted) = (Arc::clone(&cx), added);
         let (added, found) = blocking(move || look(&shared, wanted)).await?;
         let source = source_id(&added.path);
-        let path = added.path.clone();
+        let (path, is_sent) = (added.path.clone(), added.sent);
         let unchanged = Unchanged::default();
         let command = command::AddSource {
             source: source.clone(),
@@ -76,7 +78,7 @@ impl Op for AddSource {
         let wanted = source.clone();
         Room::of(&cx)?.want(move |want| {
             want.changed = true;
-            want.sources.insert(wanted);
+            want.sources.extend(Some(wanted).filter(|_| !is_sent));
         });
         Ok(AddSourceReply {
             source,
@@ -91,6 +93,7 @@ impl Op for AddSource {
 }
 
 /// What a source holds, before it is taken in.
+#[derive(Default)]
 struct Looked {
     files: u64,
     warnings: Vec<String>,
@@ -98,6 +101,9 @@ struct Looked {
 
 /// Looks at what is to be a source: its path without links, and how many files there are.
 fn look(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, Looked), Refusal> {
+    if added.sent {
+        return Ok((added, Looked::default()));
+    }
     let reach = meant(cx, &added).map_err(|unusable| Refusal::invalid(unusable.to_string()))?;
     added.path = reach.path().to_string_lossy().into_owned();
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -126,7 +132,11 @@ fn settings(args: AddSourceArgs, dir: Option<&Path>) -> Result<SourceAdded, Refu
         )));
     }
     let path = PathBuf::from(&args.path);
-    let path = match (path.is_absolute(), dir) {
+    let is_sent = args.sent == Some(true);
+    if is_sent && args.path.chars().any(char::is_control) {
+        return Err(Refusal::invalid("`path` has no control characters"));
+    }
+    let path = match (path.is_absolute() || is_sent, dir) {
         (true, _) => path,
         (false, Some(dir)) => dir.join(path),
         (false, None) => {
@@ -167,7 +177,8 @@ fn settings(args: AddSourceArgs, dir: Option<&Path>) -> Result<SourceAdded, Refu
         tags: args.tags,
         include: args.include,
         exclude: args.exclude,
-        watch: args.watch.unwrap_or(true),
+        watch: args.watch.unwrap_or(true) && !is_sent,
+        sent: is_sent,
     })
 }
 
@@ -184,12 +195,17 @@ fn check_name(argument: &str, name: &str) -> Result<(), Refusal> {
 }
 
 /// The id of a source that is named by its id or its path.
-fn named(rows: &dyn Rows, source: &str) -> Result<(String, SourceRow), Refusal> {
+pub(super) fn named(
+    cx: &Context,
+    rows: &dyn Rows,
+    source: &str,
+) -> Result<(String, SourceRow), Refusal> {
     if let Some(row) = view::source(rows, source)? {
         return Ok((source.to_owned(), row));
     }
     let path = source.trim_end_matches('/');
-    let real = std::fs::canonicalize(path).ok();
+    let real = cx.reaches_files.then(|| std::fs::canonicalize(path).ok());
+    let real = real.flatten();
     let is_it = |row: &SourceRow| {
         row.added.path == path || real.as_deref() == Some(Path::new(&row.added.path))
     };
@@ -231,9 +247,9 @@ impl Op for RemoveSource {
         let caller = caller.acting_as(args.agent.as_deref())?;
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let state = State::live(&cx, None).await?;
-        let wanted = args.source;
+        let (wanted, shared) = (args.source, Arc::clone(&cx));
         let (source, row, documents) = blocking(move || {
-            let (source, row) = named(&state, &wanted)?;
+            let (source, row) = named(&shared, &state, &wanted)?;
             let documents = view::paths(&state, &source)?.len();
             Ok((source, row, documents as u64))
         })
@@ -276,12 +292,20 @@ impl Op for Rescan {
         caller.acting_as(args.agent.as_deref())?;
         let state = State::live(&cx, None).await?;
         let (wanted, position) = (args.source, state.position());
-        let sources: Vec<String> = blocking(move || match wanted {
-            Some(source) => Ok(vec![named(&state, &source)?.0]),
-            None => Ok(view::sources(&state)?
-                .into_iter()
-                .map(|(id, _)| id)
-                .collect()),
+        let shared = Arc::clone(&cx);
+        let sources = blocking(move || match wanted {
+            Some(source) => {
+                let (id, row) = named(&shared, &state, &source)?;
+                match row.added.sent {
+                    true => Err(not_looked_through(&row.added.path)),
+                    false => Ok(vec![id]),
+                }
+            }
+            None => {
+                let mut all = view::sources(&state)?;
+                all.retain(|(_, row)| !row.added.sent);
+                Ok(all.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
+            }
         })
         .await?;
         let retry = args.retry.unwrap_or(false);
@@ -298,6 +322,15 @@ impl Op for Rescan {
             durable: cx.engine.is_durable(),
         })
     }
+}
+
+fn not_looked_through(path: &str) -> Refusal {
+    Refusal::invalid(format!(
+        "the documents of {path} were sent: no file is looked through here"
+    ))
+    .hint(
+        "`lore docs add` sends the files of a folder again that changed; `put_document` sends one.",
+    )
 }
 
 /// `list_sources`.
@@ -323,7 +356,7 @@ impl Op for ListSources {
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
             let (chosen, shown) = match &args.source {
-                Some(source) => (vec![named(&state, source)?], usize::MAX),
+                Some(source) => (vec![named(&cx, &state, source)?], usize::MAX),
                 None => (view::sources(&state)?, FAILURES_SHOWN),
             };
             let mut sources = Vec::new();
@@ -362,8 +395,10 @@ fn source(
     let failed = failures.len() as u64;
     failures.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
     let is_busy = matches!(progress.doing, Doing::Scanning | Doing::TakingIn);
+    let is_sent = row.added.sent;
     Ok(Source {
         path: row.added.path,
+        sent: is_sent,
         context_id: row.added.context_id,
         context_name: row.added.context_name,
         category: row.added.category,
@@ -371,7 +406,10 @@ fn source(
         include: row.added.include,
         exclude: row.added.exclude,
         state: state_of(progress.doing),
-        watching: progress.watching,
+        watching: match is_sent {
+            true => "no: its documents are sent".to_owned(),
+            false => progress.watching,
+        },
         documents,
         chunks,
         bytes,

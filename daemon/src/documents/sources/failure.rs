@@ -5,9 +5,7 @@ use std::io;
 /// Why a file or folder is not read.
 pub(super) fn why(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            "the daemon's user has no permission to read it".to_owned()
-        }
+        io::ErrorKind::PermissionDenied => "there is no permission to read it".to_owned(),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::InvalidFilename => "its path is too long for the system".to_owned(),
         _ => match error.raw_os_error() {

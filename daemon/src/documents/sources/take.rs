@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::read::{Content, Unread};
 use super::stamp::Stamp;
+use crate::documents::event::SourceAdded;
 use crate::documents::ingest::{
     self, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning,
 };
@@ -16,7 +17,7 @@ use crate::redaction::{Found, Redactor};
 /// The longest that names and tags of a document may be, in bytes.
 const NAME_BYTES_MAX: usize = 256;
 /// The longest title, in bytes.
-const TITLE_BYTES_MAX: usize = 1024;
+pub const TITLE_BYTES_MAX: usize = 1024;
 /// Tags of a document.
 const TAGS_MAX: usize = 100;
 
@@ -31,6 +32,19 @@ pub struct Given {
     pub category: Option<String>,
     /// Tags of every document.
     pub tags: Vec<String>,
+}
+
+impl Given {
+    /// What the settings of a source say.
+    #[must_use]
+    pub fn of(added: &SourceAdded) -> Self {
+        Self {
+            context_id: added.context_id.clone(),
+            context_name: added.context_name.clone(),
+            category: added.category.clone(),
+            tags: added.tags.clone(),
+        }
+    }
 }
 
 /// A document that is ready to be recorded.

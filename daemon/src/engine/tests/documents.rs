@@ -1,15 +1,17 @@
-//! Random documents: sources added and removed, files taken in, moved, touched, failed, gone.
+//! Random documents: sources added and removed, files taken in, moved, touched, failed, gone, documents sent.
 
 use proptest::prelude::*;
 use serde_bytes::ByteArray;
 
-use super::Ask;
+use super::{Ask, Bench};
 use crate::documents::decided::{
     AddSource, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
-    FileFailed, Further, Note, NoteFile, Part, RemoveSource, TakeDocument, Unchanged,
+    FileFailed, Further, Note, NoteFile, Part, PutDocument, RemoveDocument, RemoveSource,
+    TakeDocument, Unchanged, source_id,
 };
 use crate::documents::sources::Stamp;
 use crate::documents::{SourceAdded, Taken};
+use crate::error::Code;
 use crate::log::{Body, Hash, codec};
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
@@ -24,7 +26,10 @@ pub(crate) struct Document {
 
 #[derive(Clone, Debug)]
 enum Wish {
-    Add(bool),
+    Add {
+        watch: bool,
+        sent: bool,
+    },
     Remove,
     Take {
         content: u8,
@@ -32,6 +37,13 @@ enum Wish {
         moved: Option<u8>,
         is_blob: bool,
     },
+    Put {
+        content: u8,
+        further: u8,
+        is_blob: bool,
+        may_begin: bool,
+    },
+    RemoveDocument(u8),
     Touched(u8),
     Gone(u8),
     Failed(u8),
@@ -40,7 +52,7 @@ enum Wish {
 
 pub(crate) fn document() -> impl Strategy<Value = Document> {
     let wish = prop_oneof![
-        4 => any::<bool>().prop_map(Wish::Add),
+        4 => (any::<bool>(), any::<bool>()).prop_map(|(watch, sent)| Wish::Add { watch, sent }),
         1 => Just(Wish::Remove),
         8 => (
             0..4_u8,
@@ -51,6 +63,12 @@ pub(crate) fn document() -> impl Strategy<Value = Document> {
             .prop_map(|(content, further, moved, is_blob)| Wish::Take {
                 content, further, moved, is_blob,
             }),
+        6 => (0..3_u8, 0..3_u8, proptest::bool::weighted(0.3), any::<bool>()).prop_map(
+            |(content, further, is_blob, may_begin)| Wish::Put {
+                content, further, is_blob, may_begin,
+            }
+        ),
+        2 => (0..12_u8).prop_map(Wish::RemoveDocument),
         1 => (0..12_u8).prop_map(Wish::Touched),
         2 => (0..12_u8).prop_map(Wish::Gone),
         2 => (0..4_u8).prop_map(Wish::Failed),
@@ -71,10 +89,11 @@ impl Document {
         let source = format!("source-{}", self.source);
         let path = format!("f-{}.md", self.path);
         match self.wish {
-            Wish::Add(watch) => Ask::new(AddSource {
+            Wish::Add { watch, sent } => Ask::new(AddSource {
                 added: SourceAdded {
                     path: format!("/{source}"),
                     watch,
+                    sent,
                     ..SourceAdded::default()
                 },
                 source,
@@ -91,6 +110,21 @@ impl Document {
                 moved,
                 is_blob,
             } => Ask::new(take(source, path, content, further, moved, is_blob)),
+            Wish::Put {
+                content,
+                further,
+                is_blob,
+                may_begin,
+            } => Ask::new(PutDocument {
+                under: sent(&source),
+                take: take(source, path, content, further, None, is_blob),
+                may_begin,
+                unchanged: Unchanged::default(),
+            }),
+            Wish::RemoveDocument(number) => Ask::new(RemoveDocument {
+                document: known(number),
+                salt: [7; 16],
+            }),
             Wish::Touched(number) => note(
                 source,
                 Note::Touched(DocumentTouched {
@@ -114,6 +148,15 @@ impl Document {
             ),
             Wish::FailureGone => note(source, Note::FailureGone(FailureGone { path })),
         }
+    }
+}
+
+/// A source whose documents are sent.
+fn sent(source: &str) -> SourceAdded {
+    SourceAdded {
+        path: format!("/{source}"),
+        sent: true,
+        ..SourceAdded::default()
     }
 }
 
@@ -203,4 +246,121 @@ fn part(content: u8, is_blob: bool) -> (Part, Vec<PendingBlob>) {
         chunks: vec![(0, 1, 0)],
     };
     (part, blobs)
+}
+
+/// A document that is sent, and whether it was there.
+fn put(source: &str, content: u8, title: &str, under: SourceAdded) -> (Ask, Unchanged) {
+    let unchanged = Unchanged::default();
+    let mut take = take(
+        source.to_owned(),
+        "a.md".to_owned(),
+        content,
+        1,
+        None,
+        false,
+    );
+    take.taken.title = title.to_owned();
+    let put = PutDocument {
+        take,
+        may_begin: source == source_id("sent"),
+        under,
+        unchanged: unchanged.clone(),
+    };
+    (Ask::new(put), unchanged)
+}
+
+/// What is sent is recorded once: again only with other bytes, another title, or other settings.
+#[test]
+fn documents_that_are_sent() {
+    let source = source_id("sent");
+    let mut bench = Bench::new();
+    let send = |bench: &mut Bench, content, title, under| {
+        let (ask, unchanged) = put(&source, content, title, under);
+        let outcome = bench.one(ask.by("ann"));
+        let is_there = *unchanged.told();
+        outcome.map_err(|refusal| (refusal.code, is_there))
+    };
+    let added = SourceAdded {
+        path: "sent".to_owned(),
+        ..sent("sent")
+    };
+    let first = send(&mut bench, 1, "one", added.clone()).unwrap();
+    let whole = ["SourceAdded", "DocumentTaken", "DocumentContinued"];
+    assert_eq!(bench.kinds(), whole);
+    assert_eq!(first.event.header.actor.agent, "ann");
+    assert_eq!(first.event.header.kind, "DocumentContinued");
+    let again = send(&mut bench, 1, "one", added.clone());
+    assert_eq!(again.unwrap_err(), (Code::Conflict, true));
+    for (content, title) in [(2, "one"), (2, "two")] {
+        send(&mut bench, content, title, added.clone()).unwrap();
+        let again = send(&mut bench, content, title, added.clone());
+        assert_eq!(again.unwrap_err(), (Code::Conflict, true));
+    }
+    let documents = crate::documents::decided::paths(&bench.rows, &source).unwrap();
+    assert_eq!(documents.len(), 1, "each took the place of the one before");
+
+    let other = SourceAdded {
+        context_id: Some("c".to_owned()),
+        ..added.clone()
+    };
+    let set = Ask::new(AddSource {
+        source: source.clone(),
+        added: other.clone(),
+        salt: [1; 16],
+        unchanged: Unchanged::default(),
+    });
+    bench.one(set).unwrap();
+    let under_old = send(&mut bench, 2, "two", added);
+    assert_eq!(under_old.unwrap_err(), (Code::Conflict, false));
+    send(&mut bench, 2, "two", other.clone()).unwrap();
+    let again = send(&mut bench, 2, "two", other);
+    assert_eq!(again.unwrap_err(), (Code::Conflict, true));
+}
+
+/// Sources of files take no documents that are sent, and lose none by hand.
+#[test]
+fn files_are_not_sent() {
+    let mut bench = Bench::new();
+    let files = SourceAdded {
+        path: "/f".to_owned(),
+        ..SourceAdded::default()
+    };
+    let (ask, _) = put("source-f", 1, "one", files.clone());
+    assert_eq!(bench.one(ask).unwrap_err().code, Code::NotFound);
+    let add = Ask::new(AddSource {
+        source: "source-f".to_owned(),
+        added: files.clone(),
+        salt: [1; 16],
+        unchanged: Unchanged::default(),
+    });
+    bench.one(add).unwrap();
+    let (ask, _) = put("source-f", 1, "one", files);
+    assert_eq!(bench.one(ask).unwrap_err().code, Code::InvalidInput);
+    let path = "a.md".to_owned();
+    let taken = take("source-f".to_owned(), path, 1, 0, None, false);
+    bench.one(Ask::new(taken)).unwrap();
+    let mut remove = |document: &str| {
+        let document = document.to_owned();
+        let salt = [2; 16];
+        bench.one(Ask::new(RemoveDocument { document, salt }))
+    };
+    let file = crate::documents::decided::id_of("source-f", "a.md", 0);
+    assert_eq!(remove(&file).unwrap_err().code, Code::InvalidInput);
+    assert_eq!(remove("doc-none").unwrap_err().code, Code::NotFound);
+
+    let source = source_id("sent");
+    let (ask, _) = put(&source, 1, "one", sent("sent"));
+    bench.one(ask).unwrap();
+    let mut remove = |key: &str| {
+        let document = crate::documents::decided::id_of(&source, "a.md", 0);
+        let remove = RemoveDocument {
+            document,
+            salt: [2; 16],
+        };
+        bench.one(Ask::new(remove).key(key, "b"))
+    };
+    assert!(!remove("k").unwrap().replayed);
+    assert!(remove("k").unwrap().replayed);
+    assert_eq!(remove("l").unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.kinds().last().unwrap(), "DocumentGone");
 }

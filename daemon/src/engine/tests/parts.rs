@@ -8,14 +8,17 @@ use super::{Ask, Bench, folded_anew, save};
 use crate::checkpoints::of_session_row;
 use crate::clock::Clock;
 use crate::engine::{Command, Decide};
+use crate::entities::{self, EntityRef};
 use crate::error::{Code, Refusal};
-use crate::forgetting::decided::{Forget, Looking, NoteEventsErased, Origin, Wish};
+use crate::forgetting::decided::{
+    Counted, Forget, Looking, NoteEventsErased, Origin, Selected, Wish,
+};
 use crate::forgetting::{ContentForgotten, tells_of_forgetting};
-use crate::log::{EventsForgotten, NewEvent, OBJECTS, Position, StreamName, forgotten};
+use crate::log::{Actor, EventsForgotten, NewEvent, OBJECTS, Position, StreamName, forgotten};
 use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Changes, Error, RowsMut};
-use crate::{entities, messages, steps};
+use crate::{messages, steps};
 
 /// What a random caller wants forgotten.
 #[derive(Clone, Debug)]
@@ -286,4 +289,109 @@ fn what_a_tool_returned_goes() {
         tombstone.is_some() && gone.contains(&"StepRecorded".to_owned()),
         "{gone:?}"
     );
+}
+
+/// What a resolver said goes whoever asked it: the daemon by itself, before and after a caller.
+#[test]
+fn what_a_resolver_said_goes() {
+    let mut bench = Bench::new();
+    let clock = Clock::fixed(super::START, 3);
+    let resolved = |key: &str| {
+        let entity = EntityRef {
+            kind: "device".to_owned(),
+            key: key.to_owned(),
+        };
+        let talk = super::talk::Talk::Resolve {
+            entity,
+            id: 1,
+            parents: Vec::new(),
+            around: Vec::new(),
+        };
+        talk.ask(1, &clock)
+    };
+    let by_itself = |key: &str| Ask {
+        by: Actor::daemon(),
+        ..resolved(key)
+    };
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        by_itself("before"),
+        record(Some("s-1"), None, true),
+        resolved("asked"),
+        by_itself("after"),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    let told = told(
+        &mut bench,
+        wish(Wish {
+            origin: Some(Origin::Resolver("r".to_owned())),
+            ..Wish::default()
+        }),
+    );
+    assert_eq!((told.events, told.sessions_in_part), (3, 1));
+    erase_parts(&mut bench);
+    let left = bench.events().into_iter();
+    let left = left.filter(|event| event.payload.is_some() && event.header.session.is_some());
+    let kinds: Vec<String> = left.map(|event| event.header.kind).collect();
+    assert_eq!(
+        kinds,
+        ["SessionCreated", "StepRecorded", EventsForgotten::KIND]
+    );
+    is_as_folded(&bench);
+}
+
+/// What a rule of retention selected of these sessions, each with so many events, up to a position.
+fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
+    let counted = |events| Counted {
+        events,
+        bytes: 10 * events,
+        up_to,
+    };
+    let sessions = sessions.iter();
+    let sessions: Vec<(String, Counted)> = sessions
+        .map(|(session, events)| ((*session).to_owned(), counted(*events)))
+        .collect();
+    let events = sessions.iter().map(|(_, counted)| counted.events).sum();
+    let told = ContentForgotten {
+        events,
+        bytes: 10 * events,
+        sessions: sessions.len() as u64,
+        ..ContentForgotten::default()
+    };
+    let selected = Selected {
+        sessions,
+        told,
+        up_to,
+        ..Selected::default()
+    };
+    Forget::by_rule(selected, [7; 16])
+}
+
+/// A session that got an event after a rule had selected it stays as it is, and one whose past it shares
+/// stays with it; the others go. When all stay, nothing is forgotten.
+#[test]
+fn a_rule_spares_what_was_used_since_it_was_selected() {
+    let mut bench = Bench::new();
+    let fork = super::talk::Talk::Fork { at: 0, into: 3 };
+    let outcomes = bench.group(vec![
+        Ask::new(create("s-1")),
+        Ask::new(create("s-2")),
+        fork.ask(2, &Clock::fixed(super::START, 3)),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    let (counted, up_to) = ([("s-3", 1), ("s-2", 1), ("s-1", 1)], bench.tail.position);
+    bench.one(record(Some("s-3"), None, true)).unwrap();
+    let told = told(&mut bench, Ask::new(by_rule(&counted, up_to)));
+    assert_eq!((told.sessions, told.events, told.bytes), (1, 1, 10));
+    assert_eq!(sessions::ids(&bench.rows, 10).unwrap(), ["s-2", "s-3"]);
+    let again = bench.one(Ask::new(by_rule(&counted, up_to))).unwrap_err();
+    assert_eq!(again.code, Code::Conflict);
+    let asked = by_rule(&[("s-3", 1)], up_to).selected;
+    bench.one(Ask::new(Forget::new(asked, [7; 16]))).unwrap();
+    assert_eq!(
+        sessions::ids(&bench.rows, 10).unwrap(),
+        ["s-2"],
+        "who asks for it means also what came since"
+    );
+    is_as_folded(&bench);
 }

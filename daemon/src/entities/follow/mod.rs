@@ -111,7 +111,9 @@ pub async fn run(cx: Arc<Context>) {
             match advance(&cx, done).await {
                 Ok(to) => {
                     done = to;
-                    place.note(done);
+                    // What was found in it is recorded by now.
+                    let end = cx.engine.published().map(|state| state.tail.position);
+                    place.note(done, end.map_or(done, |end| end.max(done)));
                     if let Ok(room) = Room::of(&cx) {
                         room.progress.done.send_replace(done);
                     }

@@ -7,6 +7,7 @@ use super::{Looking, Part, Selected, Wish};
 use crate::clock::Micros;
 use crate::documents::{self, DocumentFact};
 use crate::error::{Code, Refusal};
+use crate::forgetting::several::RANGES_MAX;
 use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
 
 /// One text of a document, over all its parts.
@@ -183,7 +184,7 @@ impl Looking<'_> {
     }
 }
 
-/// Of the texts of a source those that go.
+/// Of the texts of a source those that go; of a rule's, whole ones, as many as go at once.
 fn choose(
     source: &str,
     versions: Versions,
@@ -197,6 +198,8 @@ fn choose(
         is_whole: false,
         bytes: 0,
     };
+    // Each position may be a run of its own. Nobody narrows a rule, but it comes again for the rest.
+    let runs_max = before.map_or(usize::MAX, |_| RANGES_MAX);
     let mut known = BTreeSet::new();
     for version in versions.all {
         let is_below = path.is_none_or(|path| {
@@ -213,11 +216,15 @@ fn choose(
         }
         if version.over.is_none() {
             selected.keep(format!(
-                "`{}` is a document of the source `{source}` still: take the file away, exclude it, or \
-                 remove the source first",
+                "`{}` is a document of the source `{source}` still: take the file away, exclude it, \
+                 `remove_document` if it was sent, or remove the source first",
                 version.path
             ));
             continue;
+        }
+        let runs = part.positions.len() + version.positions.len();
+        if runs > runs_max && !part.positions.is_empty() {
+            break;
         }
         known.insert(version.document);
         part.bytes += version.bytes;
@@ -227,5 +234,49 @@ fn choose(
         part.positions.sort_unstable();
         selected.told.documents += known.len() as u64;
         selected.parts.push(part);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Texts of two events each, one after the other, all replaced at the moment 1.
+    fn replaced(texts: u64) -> Versions {
+        let all = (0..texts).map(|number| Version {
+            document: format!("d-{number}"),
+            path: format!("/notes/{number}.md"),
+            positions: vec![Position(4 * number + 1), Position(4 * number + 3)],
+            bytes: 10,
+            over: Some(1),
+            is_meant: true,
+        });
+        Versions {
+            base: "/notes".to_owned(),
+            all: all.collect(),
+            present: BTreeMap::new(),
+        }
+    }
+
+    fn chosen(texts: u64, before: Option<Micros>) -> Part {
+        let mut selected = Selected::default();
+        choose("s", replaced(texts), None, before, &mut selected);
+        assert_eq!(selected.parts.len(), 1);
+        let part = selected.parts.pop().unwrap();
+        assert_eq!(selected.told.documents * 2, part.positions.len() as u64);
+        assert_eq!(selected.told.documents * 10, part.bytes);
+        part
+    }
+
+    /// A rule takes whole texts, in as many pieces as go at once, and the rest when it comes again; who asks
+    /// for more is told how to narrow it.
+    #[test]
+    fn a_rule_takes_what_goes_at_once() {
+        let texts = RANGES_MAX as u64 / 2;
+        assert_eq!(chosen(texts, Some(2)).positions.len(), RANGES_MAX);
+        let first = chosen(texts + 3, Some(2)).positions;
+        assert_eq!(first, chosen(texts, Some(2)).positions);
+        assert_eq!(chosen(texts + 3, None).positions.len(), RANGES_MAX + 6);
     }
 }

@@ -173,7 +173,8 @@ impl Looking<'_> {
     }
 }
 
-/// The events that go: what is meant, but for what stays, and what was found out since the first of them.
+/// The events that go: what is meant, but for what stays, and what was found out since the first own one of
+/// them.
 fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<Part> {
     let is_its_own = |one: &&Looked| {
         meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(_))
@@ -193,10 +194,10 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
     };
     let goes = |one: &&Looked| match &one.role {
         Role::Stays => false,
-        Role::Derived => match first {
-            Some(first) => one.position > first,
-            None => meant.contains(&one.position),
-        },
+        Role::Derived => {
+            let is_since = first.is_some_and(|first| one.position > first);
+            is_since || meant.contains(&one.position)
+        }
         Role::Deleted(gone) => gone.iter().all(is_gone),
         Role::Own | Role::Saved(_) => meant.contains(&one.position),
     };

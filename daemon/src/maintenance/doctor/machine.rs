@@ -1,20 +1,17 @@
 //! What the machine allows: watched folders, open files; and what its clock says.
 
-use rustix::process::{Resource, getrlimit};
-
 use super::{Finding, Patient};
-use crate::clock::{Clock, format_time};
+use crate::clock::{Clock, Micros, format_time};
+use crate::service::descriptors;
 
 /// Folders that can be watched, and watchers, below which a few projects use them up.
 const WATCHES_MIN: u64 = 8192;
 const INSTANCES_MIN: u64 = 64;
-/// Descriptors beside those of connections.
-const FILES_BESIDE: u64 = 256;
 /// A clock before this was never set: the second at which 2024 began.
 const YEAR_2024: u64 = 1_704_067_200;
 
 pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
-    let mut findings = vec![files(patient), clock()];
+    let mut findings = vec![files(patient), clock(Clock::System.now())];
     if cfg!(target_os = "linux") {
         findings.push(watches());
     }
@@ -23,8 +20,8 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
 
 fn files(patient: &Patient<'_>) -> Finding {
     let check = "open files";
-    let wanted = patient.config.limits.connections_max as u64 + FILES_BESIDE;
-    match getrlimit(Resource::Nofile).current {
+    let wanted = descriptors::wanted(patient.config.limits.connections_max);
+    match descriptors::possible() {
         Some(limit) if limit < wanted => {
             let seen = format!(
                 "{limit} may be open at once; {} connections want {wanted}",
@@ -38,23 +35,26 @@ fn files(patient: &Patient<'_>) -> Finding {
     }
 }
 
-fn clock() -> Finding {
-    let seconds = Clock::System.now() / 1_000_000;
+fn clock(now: Micros) -> Finding {
+    let seconds = now / 1_000_000;
     if seconds < YEAR_2024 {
         let seen = format!("it is {seconds} seconds after 1970, says the machine");
         return Finding::bad("clock", seen, "Set the clock: `timedatectl set-ntp true`.");
     }
-    Finding::good("clock", format_time(Clock::System.now()))
+    Finding::good("clock", format_time(now))
 }
 
 fn watches() -> Finding {
-    let check = "watching";
     let read = |name: &str| {
         let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
         text.trim().parse::<u64>().ok()
     };
-    let (Some(watches), Some(instances)) = (read("max_user_watches"), read("max_user_instances"))
-    else {
+    watches_of(read("max_user_watches"), read("max_user_instances"))
+}
+
+fn watches_of(watches: Option<u64>, instances: Option<u64>) -> Finding {
+    let check = "watching";
+    let (Some(watches), Some(instances)) = (watches, instances) else {
         let remedy = "Files are looked at now and then instead; nothing has to be done.";
         return Finding::warning(check, "the system does not tell its inotify limits", remedy);
     };
@@ -68,4 +68,40 @@ fn watches() -> Finding {
         return Finding::warning(check, seen, remedy);
     }
     Finding::good(check, seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    /// A clock that was never set, and limits that are too low, each with what helps.
+    #[test]
+    fn what_the_machine_lacks_is_told() {
+        assert_eq!(clock((YEAR_2024 + 1) * 1_000_000).state, State::Good);
+        let unset = clock(86_400_000_000);
+        assert_eq!(unset.state, State::Bad);
+        assert!(
+            unset
+                .remedy
+                .is_some_and(|remedy| remedy.contains("timedatectl"))
+        );
+        assert_eq!(
+            watches_of(Some(WATCHES_MIN), Some(INSTANCES_MIN)).state,
+            State::Good
+        );
+        for (watches, instances) in [
+            (Some(WATCHES_MIN - 1), Some(INSTANCES_MIN)),
+            (Some(WATCHES_MIN), Some(INSTANCES_MIN - 1)),
+        ] {
+            let low = watches_of(watches, instances);
+            assert_eq!(low.state, State::Warning);
+            let remedy = low.remedy.unwrap_or_default();
+            assert!(
+                remedy.contains("fs.inotify.max_user_watches=524288"),
+                "{remedy}"
+            );
+        }
+        assert_eq!(watches_of(None, Some(1)).state, State::Warning);
+    }
 }

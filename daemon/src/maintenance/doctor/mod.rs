@@ -130,9 +130,7 @@ pub fn examine(places: &Places, config_path: &Path, fixes: bool) -> Vec<Finding>
             config
         }
         Err(error) => {
-            let remedy =
-                "Mend the line, or take it out; `lored config default` shows what there is.";
-            findings.push(Finding::bad("settings", error.to_string(), remedy));
+            findings.push(Finding::bad("settings", error.to_string(), mended(&error)));
             Config::new()
         }
     };
@@ -146,6 +144,19 @@ pub fn examine(places: &Places, config_path: &Path, fixes: bool) -> Vec<Finding>
     findings.extend(serving::check(&patient));
     findings.extend(store::check(&patient));
     findings
+}
+
+/// What helps against settings that cannot be used.
+fn mended(error: &crate::config::Error) -> &'static str {
+    match error {
+        crate::config::Error::Read { .. } => {
+            "Make it a file that can be read, or move it away: without one every setting has its default."
+        }
+        crate::config::Error::Variable { .. } => {
+            "Mend the variable, or unset it; `lored config default` shows what there is."
+        }
+        _ => "Mend the line, or take it out; `lored config default` shows what there is.",
+    }
 }
 
 /// For people: a line each, and below it what helps.

@@ -1,17 +1,22 @@
 //! Folders and files: there, ours, closed to others, with room.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use lore::places::{PlaceError, check_folder, our_uid};
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 
 use super::{Finding, Patient};
 use crate::store::reserve::free_bytes;
 
 /// Inodes below which new files soon cannot be made.
 const INODES_MIN: u64 = 1000;
+
+/// The folders in a data folder, as far as they are there.
+const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
+/// The one whose content follows from the others'.
+const DERIVED: &str = "index";
 
 pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
     let places = patient.places;
@@ -21,6 +26,7 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
         folder(patient, "log folder", &places.state),
     ];
     if places.data.is_dir() {
+        findings.extend(parts(patient));
         findings.push(modes(patient));
         findings.push(space(patient));
     }
@@ -32,25 +38,62 @@ fn folder(patient: &Patient<'_>, check: &'static str, path: &Path) -> Finding {
     match check_folder(path) {
         Ok(()) => Finding::good(check, shown.to_string()),
         Err(PlaceError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::good(check, format!("{shown} is made at the first start"))
+            to_be_made(check, path)
         }
-        Err(error @ PlaceError::TooOpen { .. }) => {
+        Err(error @ PlaceError::TooOpen { .. }) if is_ours_alone(patient, path) => {
             let finding = Finding::bad(check, error.to_string(), format!("chmod 700 {shown}"));
             match patient.fixes && close(path, 0o700).is_ok() {
                 true => finding.fixed(),
                 false => finding,
             }
         }
+        Err(error @ PlaceError::TooOpen { .. }) => {
+            let remedy = "It has what is not lore's: name a folder of its own, with LORE_HOME, or LORE_SOCKET \
+                          for the socket's.";
+            Finding::bad(check, error.to_string(), remedy)
+        }
         Err(error @ PlaceError::NotOurs { .. }) => {
             let remedy = format!("chown {} {shown}, or run it as its owner", our_uid());
+            Finding::bad(check, error.to_string(), remedy)
+        }
+        Err(error @ (PlaceError::Symlink(_) | PlaceError::NotAFolder(_))) => {
+            let remedy = format!("See what it is: ls -ld {shown}");
             Finding::bad(check, error.to_string(), remedy)
         }
         Err(error) => Finding::bad(
             check,
             error.to_string(),
-            "Move it away; a folder is made anew.",
+            "Mend the path, or name another folder with LORE_HOME.",
         ),
     }
+}
+
+/// A folder that is not there yet, and whether it can be: the one above it must let us.
+fn to_be_made(check: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    let above = path.ancestors().skip(1).find(|above| above.exists());
+    let above = above.unwrap_or(Path::new("/"));
+    match access(above, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Finding::good(check, format!("{shown} is made at the first start")),
+        Err(errno) => {
+            let seen = format!("{shown} cannot be made: {}: {errno}", above.display());
+            let remedy = "Make it, or name a folder with LORE_HOME, or set HOME to one of yours.";
+            Finding::bad(check, seen, remedy)
+        }
+    }
+}
+
+/// Whether nothing in a folder is somebody else's, as far as names tell: only such a one is closed.
+fn is_ours_alone(patient: &Patient<'_>, path: &Path) -> bool {
+    let places = patient.places;
+    if path == places.data && places.daemon_lock().exists() {
+        return true;
+    }
+    let is_ours = |entry: fs::DirEntry| match path == places.state {
+        true => entry.path() == places.log(),
+        false => entry.file_type().is_ok_and(|kind| kind.is_socket()),
+    };
+    fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_ours)))
 }
 
 /// Others may go through the folder of a socket that is for them, too.
@@ -73,6 +116,35 @@ fn close(path: &Path, mode: u32) -> std::io::Result<()> {
         return Err(std::io::ErrorKind::PermissionDenied.into());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// What must be folders of the data folder, and are not, or take no files.
+fn parts(patient: &Patient<'_>) -> Vec<Finding> {
+    let part = |name: &&str| {
+        let path = patient.places.data.join(name);
+        let shown = path.display();
+        let found = fs::symlink_metadata(&path).ok()?;
+        let wrong = match access(&path, Access::WRITE_OK | Access::EXEC_OK) {
+            _ if found.is_symlink() => {
+                "is a symbolic link, which the daemon does not follow".to_owned()
+            }
+            _ if !found.is_dir() => "is no folder".to_owned(),
+            Err(errno) => format!("takes no files: {errno}"),
+            Ok(()) => return None,
+        };
+        let remedy = match *name {
+            DERIVED => {
+                format!("Stop the daemon and move it away; it is made anew: mv {shown} {shown}.old")
+            }
+            _ => "Stop the daemon and put the folder itself there, ours and writable.".to_owned(),
+        };
+        Some(Finding::bad(
+            "data folder",
+            format!("{shown} {wrong}"),
+            remedy,
+        ))
+    };
+    PARTS.iter().filter_map(part).collect()
 }
 
 /// Files of the data folder that others can read, or that belong to somebody else.

@@ -1,9 +1,11 @@
 //! Who serves, who should, and what a serving daemon says of itself.
 
 use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
 use lore::connection::{Connection, Error};
 use lore::manager::{Holder, Manager, holder, in_charge};
+use lore::places::SYSTEM_SOCKET;
 use lore::protocol::Args;
 use lore::protocol::status::StatusReply;
 
@@ -24,7 +26,7 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
     };
     let mut findings = vec![lock(held), manager(patient, held)];
     match Connection::connect(&places.socket, &Default::default()) {
-        Ok(connection) => findings.extend(daemon(connection)),
+        Ok(connection) => findings.extend(daemon(patient, connection)),
         Err(error) => findings.push(socket(patient, held, &error)),
     }
     findings
@@ -78,6 +80,11 @@ fn socket(patient: &Patient<'_>, held: Option<Holder>, error: &Error) -> Finding
             let remedy = format!("Move it away: mv {shown} {shown}.old");
             Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
         }
+        (None, Ok(_)) if !matches!(error, Error::Nobody { .. }) => {
+            let seen = format!("somebody else listens at {shown}: {error}");
+            let remedy = "End it (`ss -xlp` names it), or name another socket with LORE_SOCKET.";
+            Finding::bad(check, seen, remedy)
+        }
         (None, Ok(_)) if in_charge(patient.places).is_none() => {
             let seen = format!("{shown} is left from a daemon that is gone");
             let remedy = format!("The next start replaces it; or: rm {shown}");
@@ -113,7 +120,7 @@ fn remove(patient: &Patient<'_>) -> bool {
 }
 
 /// What a serving daemon says of itself.
-fn daemon(mut connection: Connection) -> Vec<Finding> {
+fn daemon(patient: &Patient<'_>, mut connection: Connection) -> Vec<Finding> {
     let status = connection
         .call("status", &Args::Json(b"{}".to_vec()))
         .map_err(|error| error.to_string())
@@ -127,12 +134,33 @@ fn daemon(mut connection: Connection) -> Vec<Finding> {
             return vec![Finding::bad("socket", error, remedy)];
         }
     };
+    let mut findings = told(&status);
+    findings.extend(elsewhere(patient, &status));
+    findings
+}
+
+/// When it is the daemon of another data folder; that of all users has one of its own.
+fn elsewhere(patient: &Patient<'_>, status: &StatusReply) -> Option<Finding> {
+    let places = patient.places;
+    let is_meant =
+        Path::new(&status.data) == places.data || places.socket == Path::new(SYSTEM_SOCKET);
+    let seen = format!(
+        "the daemon that answers keeps its data in {}, not in {}",
+        status.data,
+        places.data.display()
+    );
+    let remedy = "Say LORE_HOME, XDG_DATA_HOME and HOME as it was started with, or have a socket for each with \
+                  LORE_SOCKET.";
+    (!is_meant).then(|| Finding::warning("socket", seen, remedy))
+}
+
+fn told(status: &StatusReply) -> Vec<Finding> {
     let mut findings = vec![
         Finding::good(
             "socket",
             format!("{}, answered by process {}", status.socket, status.pid),
         ),
-        version(&status),
+        version(status),
     ];
     for follower in &status.followers {
         if follower.lag > LAG_MAX {
@@ -171,4 +199,55 @@ fn version(status: &StatusReply) -> Finding {
     let seen = format!("the daemon is {}, this program is {ours}", status.version);
     let remedy = "Restart the daemon: `lore service install`, or `kill` its process.";
     Finding::warning("version", seen, remedy)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    fn status(version: &str, lag: u64, writable: bool, warnings: &[&str]) -> StatusReply {
+        let reply = serde_json::json!({
+            "version": version, "pid": 1, "store": "", "position": 1, "durable": true,
+            "writable": writable, "uptime": 1, "clients": 1, "socket": "/s", "data": "/d",
+            "counts": {}, "sizes": {}, "limits": {}, "warnings": warnings,
+            "followers": [{"name": "search", "position": 1, "lag": lag}],
+        });
+        serde_json::from_value(reply).unwrap()
+    }
+
+    fn state(status: &StatusReply, check: &str) -> State {
+        let found = told(status)
+            .into_iter()
+            .find(|finding| finding.check == check);
+        let found = found.unwrap();
+        assert_eq!(
+            found.remedy.is_some(),
+            found.state != State::Good,
+            "{found:?}"
+        );
+        found.state
+    }
+
+    /// What a daemon says of itself: another version, a follower that is far behind, its own warnings.
+    #[test]
+    fn a_daemon_is_taken_at_its_word() {
+        let ours = env!("CARGO_PKG_VERSION");
+        let well = status(ours, LAG_MAX, true, &[]);
+        for check in ["version", "followers", "daemon", "socket"] {
+            assert_eq!(state(&well, check), State::Good, "{check}");
+        }
+        assert_eq!(
+            state(&status("0.0.1", 0, true, &[]), "version"),
+            State::Warning
+        );
+        let behind = status(ours, LAG_MAX + 1, true, &[]);
+        assert_eq!(state(&behind, "followers"), State::Warning);
+        assert_eq!(
+            state(&status(ours, 0, true, &["w"]), "daemon"),
+            State::Warning
+        );
+        assert_eq!(state(&status(ours, 0, false, &["w"]), "daemon"), State::Bad);
+    }
 }

@@ -1,7 +1,7 @@
 //! The store, as far as it can be told: of a serving daemon it is what `status` says; otherwise it is
 //! opened as a start would.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Micros};
 use crate::engine::{DataFolder, OpenError, Opened};
 use crate::rooms::Rooms;
 use crate::service::Lock;
@@ -61,17 +61,19 @@ fn of_opened(opened: &Opened) -> Vec<Finding> {
             ),
         ),
     });
-    let (now, last) = (Clock::System.now(), opened.tail.time);
-    if last > now + SET_BACK_MIN {
-        let seen = format!(
-            "the newest event is {} s ahead of the machine's clock",
-            (last - now) / 1_000_000
-        );
-        let remedy =
-            "Set the clock; until it has caught up, events get the time of the newest one.";
-        findings.push(Finding::warning("clock", seen, remedy));
-    }
+    findings.extend(set_back(Clock::System.now(), opened.tail.time));
     findings
+}
+
+/// Whether the clock was set back behind the newest event.
+fn set_back(now: Micros, last: Micros) -> Option<Finding> {
+    let ahead = last.saturating_sub(now);
+    let seen = format!(
+        "the newest event is {} s ahead of the machine's clock",
+        ahead / 1_000_000
+    );
+    let remedy = "Set the clock; until it has caught up, events get the time of the newest one.";
+    (ahead > SET_BACK_MIN).then(|| Finding::warning("clock", seen, remedy))
 }
 
 fn shut(error: &OpenError) -> Finding {
@@ -82,7 +84,29 @@ fn shut(error: &OpenError) -> Finding {
         OpenError::Store(crate::store::Error::Foreign { .. }) => {
             "Move the folder away, or name another one with LORE_HOME."
         }
+        OpenError::Store(error) if error.is_full() => "Make room, then ask again.",
+        OpenError::Store(crate::store::Error::Locked(_)) => {
+            "Find who has it open: `fuser -v` of that folder."
+        }
+        OpenError::Store(crate::store::Error::File { .. }) | OpenError::System(_) => {
+            "Mend what the system says of that file: its kind, its owner, its mode, its disk. Nothing was changed."
+        }
         _ => "`lored repair`, then `lored restore` from the newest backup if it does not help.",
     };
     Finding::bad("store", error.to_string(), remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds are what clocks are mended by; more is told, with what happens meanwhile.
+    #[test]
+    fn a_clock_that_was_set_back_is_told() {
+        assert_eq!(set_back(1_000, 0), None);
+        assert_eq!(set_back(0, SET_BACK_MIN), None);
+        let told = set_back(0, SET_BACK_MIN + 1_000_000);
+        let seen = told.map(|told| told.seen).unwrap_or_default();
+        assert!(seen.contains("61 s ahead"), "{seen}");
+    }
 }

@@ -57,6 +57,7 @@ impl Op for ImportLog {
             cx,
             caller,
             is_dry: args.dry_run == Some(true),
+            is_first: first_line == 1,
             reply: ImportLogReply {
                 sources: part.sources.clone(),
                 ..ImportLogReply::default()
@@ -93,6 +94,8 @@ struct Importing {
     cx: Arc<Context>,
     caller: Caller,
     is_dry: bool,
+    /// Whether no lines stand before these.
+    is_first: bool,
     reply: ImportLogReply,
 }
 
@@ -161,6 +164,8 @@ impl Importing {
     /// Decides without recording.
     async fn try_out(&self, mut command: ImportProjects) -> Result<(), Refusal> {
         let published = self.cx.read(None).await?;
+        // Projects of the lines before were not recorded, either.
+        command.trusts = !self.is_first;
         command.decide_on(&published.snapshot).map(drop)
     }
 

@@ -28,6 +28,8 @@ const REGISTRATIONS_MAX: usize = 1000;
 const WORD_BYTES_MAX: usize = 64;
 /// Names, keys and ids of entities, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
+/// Attempts of a step: far from the largest number, so that there is always a next one.
+const ATTEMPT_MAX: u32 = 1_000_000_000;
 
 /// What the lines so far have said.
 #[derive(Default)]
@@ -164,18 +166,12 @@ impl Checker {
         if step.result.is_none() && step.error.is_none() {
             return Err("a step has a `result`, or an `error` that says why not".to_owned());
         }
-        let before = self.attempts.get(&step.step).copied();
         // Where attempts were forgotten, those behind them keep their numbers.
-        let is_next = match before {
-            None => step.attempt > 0,
-            Some(before) => before.checked_add(1) == Some(step.attempt),
-        };
-        if !is_next {
+        let least = self.attempts.get(&step.step).map_or(1, |before| before + 1);
+        if !(least..=ATTEMPT_MAX).contains(&step.attempt) {
             return Err(format!(
-                "`attempt` of step {} is {} where {} comes next",
-                step.step,
-                step.attempt,
-                before.unwrap_or(0).saturating_add(1)
+                "`attempt` of step {} is {} where {least} comes next, or a greater one up to {ATTEMPT_MAX}",
+                step.step, step.attempt
             ));
         }
         self.attempts.insert(step.step, step.attempt);

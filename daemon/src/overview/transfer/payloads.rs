@@ -166,7 +166,7 @@ object! {
     Step {
         /// Its number, 1 to 1000000.
         step: u32,
-        /// Its attempt: of the lines of one step each has the next number.
+        /// Its attempt, from 1: of the lines of one step each has a greater number.
         attempt: u32,
         /// Whether it succeeded.
         success: bool,

@@ -87,13 +87,19 @@ pub struct ImportProjects {
     pub ready: Vec<(Ready, u64)>,
     /// To the caller.
     pub report: Report,
+    /// Whether any project may be known: lines before these would have made it so, had they been recorded.
+    pub trusts: bool,
 }
 
 impl ImportProjects {
     /// A command for these lines; of each content the length is noted.
     #[must_use]
     pub fn new(ready: Vec<(Ready, u64)>, report: Report) -> Self {
-        Self { ready, report }
+        Self {
+            ready,
+            report,
+            trusts: false,
+        }
     }
 }
 
@@ -111,6 +117,7 @@ impl ImportProjects {
     pub fn decide_on(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
         let mut deciding = Deciding {
             rows,
+            trusts: self.trusts,
             projects: BTreeMap::new(),
             versions: BTreeMap::new(),
             count: Count::default(),
@@ -135,6 +142,7 @@ impl ImportProjects {
 
 struct Deciding<'d> {
     rows: &'d dyn Rows,
+    trusts: bool,
     /// Projects that this part makes known.
     projects: BTreeMap<String, ()>,
     /// The newest version of each file, and the hash of each that this part brings.
@@ -199,7 +207,7 @@ impl Deciding<'_> {
         blobs: &[PendingBlob],
     ) -> Result<Option<(String, Vec<u8>)>, Refusal> {
         let (project, file_type, version) = (&told.project, &told.file_type, told.version);
-        if !self.is_known(project)? {
+        if !self.trusts && !self.is_known(project)? {
             return Err(Refusal::invalid(format!(
                 "there is no project `{project}`: a line of the kind Project stands before its versions"
             )));
@@ -222,20 +230,18 @@ impl Deciding<'_> {
                 self.count.there += 1;
                 return Ok(None);
             }
+            let what = match there {
+                Some(_) => format!("another version {version}"),
+                // It was forgotten, or stands behind a greater one.
+                None => format!("version {newest} and no version {version}"),
+            };
             return Err(Refusal::new(
                 Code::Conflict,
-                format!(
-                    "the context file {project}/{file_type} has another version {version} here"
-                ),
+                format!("the context file {project}/{file_type} has {what} here"),
             )
             .hint("Leave its lines out, or import into another store."));
         }
-        if version != newest + 1 {
-            return Err(Refusal::invalid(format!(
-                "it is version {version} of {project}/{file_type} where {} comes next",
-                newest + 1
-            )));
-        }
+        // Where versions were forgotten, those behind them keep their numbers.
         brought.push((version, hash));
         self.count.versions += 1;
         let written = Written {

@@ -190,6 +190,11 @@ impl Export<'_> {
                 let row = documents::source(self.shelf.rows, &project)?;
                 if let Some(row) = row.filter(|row| row.position == event.position().0) {
                     let path = row.added.path;
+                    if row.added.sent {
+                        page.warnings.push(format!(
+                            "the documents of {path} were sent and are left out: a backup has them"
+                        ));
+                    }
                     page.push(place, &line(header, "Source", Source { path }))?;
                 }
             }

@@ -57,7 +57,7 @@ pub struct ContextVersion {
     pub project: String,
     /// Which of its files: 1 to 64 characters of `a-z`, `0-9` and `_`, beginning with a letter.
     pub file_type: String,
-    /// Its number: of the lines of one file each has the next one, from 1.
+    /// Its number, from 1: of the lines of one file each has a greater one.
     pub version: u64,
     /// How it came about.
     pub change: Change,

@@ -15,6 +15,8 @@ use crate::projects::disk::{Name, is_project};
 
 /// The longest name and path of a project, in bytes.
 const NAME_BYTES_MAX: usize = 4096;
+/// Versions of a context file: far from the largest number, so that there is always a next one.
+const VERSION_MAX: u64 = 1_000_000_000;
 
 /// Some lines of an exported log, checked.
 #[derive(Debug, Default)]
@@ -245,8 +247,10 @@ fn version(line: &str) -> Result<ContextVersion, String> {
         return Err("a version has a `content` unless it was `cleared`".to_owned());
     }
     match told.version {
-        0 => Err("`version` is 0; versions count from 1".to_owned()),
-        _ => Ok(told),
+        1..=VERSION_MAX => Ok(told),
+        other => Err(format!(
+            "`version` is {other}; versions count from 1 to {VERSION_MAX}"
+        )),
     }
 }
 

@@ -11,6 +11,7 @@ mod seen;
 mod sync;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,13 +146,18 @@ pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
     if !is_name || view::project(&published.snapshot, project)?.is_some() {
         return Ok(());
     }
-    let folder = Room::of(cx)?.desk.root().join(project);
-    match std::fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::file("removing", &folder)(error).into())
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    let root = Room::of(cx)?.desk.root();
+    let folder = root.join(project);
+    let unless_gone = |done: std::io::Result<()>| match done {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    };
+    let removed = std::fs::remove_dir_all(&folder);
+    unless_gone(removed).map_err(Error::file("removing", &folder))?;
+    // Also when it was gone: whoever removed it may have been killed, and a power cut brings it back.
+    let synced = File::open(root).and_then(|root| root.sync_all());
+    unless_gone(synced).map_err(Error::file("syncing", root))?;
+    Ok(())
 }
 
 /// Every context file that the log knows.

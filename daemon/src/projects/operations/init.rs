@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::projects::{InitProjectArgs, InitProjectReply};
 
-use super::{directory, known};
+use super::known;
 use crate::engine::KeyClaim;
 use crate::error::Refusal;
 use crate::log::Stamped;
@@ -46,21 +46,22 @@ impl Op for InitProject {
 }
 
 async fn place(cx: &Arc<Context>, caller: &Caller, path: String) -> Result<Place, Refusal> {
-    let path = directory(&path)?;
-    let path = match (path.is_absolute(), &caller.dir) {
-        (true, _) => path,
-        (false, Some(dir)) => dir.join(path),
-        (false, None) => {
-            return Err(Refusal::invalid(format!(
-                "`path` is {path:?}, and this caller has no working directory that it could start from"
-            ))
-            .hint("Give an absolute path."));
-        }
-    };
-    let cx = Arc::clone(cx);
+    let (cx, dir) = (Arc::clone(cx), caller.dir.clone());
     let state = State::live(&cx, None).await?;
     blocking(move || {
-        Room::of(&cx)?.place_in(&state, &path)?.ok_or_else(|| {
+        let room = Room::of(&cx)?;
+        let path = room.directory(&path)?;
+        let path = match (path.is_absolute(), dir) {
+            (true, _) => path,
+            (false, Some(dir)) => dir.join(path),
+            (false, None) => {
+                return Err(Refusal::invalid(format!(
+                    "`path` is {path:?}, and this caller has no working directory that it could start from"
+                ))
+                .hint("Give an absolute path."));
+            }
+        };
+        room.place_in(&state, &path)?.ok_or_else(|| {
             Refusal::invalid(format!("there is no directory {path:?}"))
                 .hint("Give the path of a directory that exists and can be read.")
         })

@@ -14,7 +14,7 @@ mod writing;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use lore::protocol::projects::Change as WireChange;
@@ -55,8 +55,6 @@ const CURRENT: &str = "current";
 const NAMED_MAX: usize = 10;
 /// How alike a name is to what was written, in thousandths, to be offered instead.
 const NEAR_MIN: u32 = 750;
-/// The longest path, in bytes.
-const PATH_BYTES_MAX: usize = 4096;
 
 /// The project that a call is about.
 #[derive(Clone, Debug)]
@@ -103,7 +101,7 @@ impl Found {
         }
         if Path::new(id).is_absolute() {
             return room
-                .place_in(rows, &directory(id)?)?
+                .place_in(rows, &room.directory(id)?)?
                 .map(Self::at)
                 .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
         }
@@ -173,21 +171,6 @@ pub(super) fn known(place: &Place, name: Option<String>) -> Known {
             branch: place.branch.clone(),
         },
     }
-}
-
-/// The directory that a path means: itself, or the one that the file is in.
-fn directory(path: &str) -> Result<PathBuf, Refusal> {
-    if path.len() > PATH_BYTES_MAX || path.contains('\0') {
-        return Err(Refusal::invalid(format!(
-            "a path has at most {PATH_BYTES_MAX} bytes and no zero byte"
-        )));
-    }
-    let path = PathBuf::from(path);
-    let parent = path.parent().map(Path::to_path_buf);
-    Ok(match parent {
-        Some(parent) if path.is_file() => parent,
-        Some(_) | None => path,
-    })
 }
 
 fn not_an_id(id: &str) -> Refusal {

@@ -385,13 +385,10 @@ impl State {
             let gone = held.gone.beyond(held.part.deleted());
             doomed.extend(gone.map(|at| held.part.key(at)));
         }
-        let is_rotten = deletions == Deletions::Any
-            && self
-                .segments
-                .iter()
-                .any(|held| held.part.deleted().count() > 0);
         let is_settled = self.position == self.settled;
-        if self.frozen.is_empty() && doomed.is_empty() && is_settled && !is_rotten {
+        let is_clean = self.frozen.is_empty() && doomed.is_empty() && is_settled;
+        // Files of segments that were merged may be left by a kill: with a commit they go, too.
+        if is_clean && deletions == Deletions::Many {
             return None;
         }
         let frozen = self.frozen.iter();

@@ -231,6 +231,7 @@ fn names_that_lead_out_are_parts_that_nobody_reads() {
         ("word/document.xml", main.as_bytes()),
         ("../../etc/passwd", b"x"),
         ("/abs", b"x"),
+        ("word/..\\..\\win", b"x"),
     ]);
     assert_eq!(read(&bytes, "a.docx").text.trim_end(), "Here.");
 }

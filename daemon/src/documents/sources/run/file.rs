@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::survey::Task;
 use crate::documents::command::{Note, TakeDocument};
-use crate::documents::event::{self, DocumentGone, DocumentTouched, FailureGone, FileFailed};
+use crate::documents::event::{DocumentGone, DocumentTouched, FailureGone, FileFailed};
 use crate::documents::prepare::Document;
 use crate::documents::room::Room;
 use crate::documents::sources::{Content, Given, Stamp, Unread, read, take};
@@ -94,18 +94,11 @@ impl File {
             return Ok(self.unchanged(id, row, &content, looked.failure.is_some()));
         }
         let settings = &Room::of(cx)?.settings;
-        let added = &self.row.added;
-        let given = Given {
-            context_id: added.context_id.clone(),
-            context_name: added.context_name.clone(),
-            category: added.category.clone(),
-            tags: added.tags.clone(),
-        };
         let taken = match take(
             content,
             &self.base,
             &self.task.path,
-            &given,
+            &Given::of(&self.row.added),
             &settings.sizes,
             &settings.reading,
             &cx.redactor,
@@ -113,27 +106,7 @@ impl File {
             Ok(taken) => taken,
             Err(unread) => return Ok(self.untaken(unread, looked.document, looked.failure)),
         };
-        let custom = taken.custom_metadata;
-        let document = Document {
-            source: self.source.clone(),
-            taken: event::Taken {
-                path: taken.path,
-                stamp: taken.stamp,
-                hash: taken.hash.0.into(),
-                file_type: taken.file_type,
-                title: taken.title,
-                context_id: taken.context_id,
-                context_name: taken.context_name,
-                category: taken.category,
-                tags: taken.tags,
-                custom: (!custom.is_empty()).then(|| serde_json::Value::Object(custom).to_string()),
-                ..event::Taken::default()
-            },
-            moved,
-            text: &taken.text,
-            chunks: &taken.chunks,
-            warnings: taken.warnings.iter().map(ToString::to_string).collect(),
-        };
+        let document = Document::of(&self.source, &taken, moved);
         Ok(Outcome::Take(Box::new(document.prepare(cx)?)))
     }
 

@@ -148,7 +148,9 @@ impl Intake {
     /// Takes up which sources there are and what they mean.
     async fn know(&mut self) -> Result<(), Refusal> {
         let state = State::live(&self.cx, None).await?;
-        let rows = blocking(move || Ok(view::sources(&state)?)).await?;
+        let mut rows = blocking(move || Ok(view::sources(&state)?)).await?;
+        // There is nothing to look at where documents are sent.
+        rows.retain(|(_, row)| !row.added.sent);
         let mut before = std::mem::take(&mut self.sources);
         for (id, row) in rows {
             let same = before.remove(&id).filter(|it| *it.row == row);

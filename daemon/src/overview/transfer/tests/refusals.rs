@@ -293,8 +293,8 @@ fn payloads_are_checked() {
             "line 4: a step has a `result`",
         ),
         (
-            with_payload(7, |payload| payload["attempt"] = json!(3)),
-            "line 7: `attempt` of step 1 is 3 where 2 comes next",
+            with_payload(7, |payload| payload["attempt"] = json!(u32::MAX)),
+            "line 7: `attempt` of step 1 is 4294967295 where 2 comes next, or a greater one up to 1000000000",
         ),
         (
             with_payload(7, |payload| payload["attempt"] = json!(1)),

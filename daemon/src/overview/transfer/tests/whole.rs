@@ -15,12 +15,13 @@ const PROJECTS: [&str; 2] = ["web-1a2b3c4d", "desk-0f"];
 const TYPES: [&str; 2] = ["mental_model", "bugs"];
 const CHANGES: [&str; 5] = ["updated", "appended", "edited", "merged", "cleared"];
 
-/// A version: which project, which file, how, how long its content is.
-type Version = (usize, usize, usize, usize);
+/// A version: which project, which file, how, how long its content is, how many before it were forgotten.
+type Version = (usize, usize, usize, usize, u64);
 
 fn versions() -> impl Strategy<Value = Vec<Version>> {
     let length = prop_oneof![0..200_usize, Just(70_000)];
-    proptest::collection::vec((0..2_usize, 0..2_usize, 0..5_usize, length), 0..12)
+    let gap = prop_oneof![3 => Just(0), 1 => 1..4_u64];
+    proptest::collection::vec((0..2_usize, 0..2_usize, 0..5_usize, length, gap), 0..12)
 }
 
 /// The lines of an export of this.
@@ -32,8 +33,8 @@ fn whole(versions: &[Version], sessions: &[String]) -> String {
         lines.push(json!({"at": at(n), "agent": "claude", "kind": "Project", "payload": payload}));
     }
     let mut counts = [[0_u64; 2]; 2];
-    for (n, (project, file, change, length)) in versions.iter().enumerate() {
-        counts[*project][*file] += 1;
+    for (n, (project, file, change, length, gap)) in versions.iter().enumerate() {
+        counts[*project][*file] += 1 + gap;
         let version = counts[*project][*file];
         let mut payload = json!({"project": PROJECTS[*project], "file_type": TYPES[*file], "version": version, "change": CHANGES[*change]});
         if CHANGES[*change] != "cleared" {
@@ -155,7 +156,7 @@ proptest! {
 /// Each broken line is named, with what is wrong and what would be right; nothing is recorded.
 #[test]
 fn broken_lines_are_named() {
-    let good = whole(&[(0, 0, 0, 9), (0, 0, 0, 12)], &[]);
+    let good = whole(&[(0, 0, 0, 9, 0), (0, 0, 0, 12, 0)], &[]);
     let cases = [
         (
             "\"version\":1}",
@@ -200,13 +201,27 @@ fn broken_lines_are_named() {
         assert!(refusal.message.contains(message), "{}", refusal.message);
     }
     let mut place = Place::new();
-    let gap = good.replacen("\"version\":2,", "\"version\":4,", 1);
-    let refusal = place.import_whole(&gap).unwrap_err();
-    assert!(
-        refusal.message.contains("line 5: it is version 4"),
-        "{}",
-        refusal.message
-    );
+    let numbered = |first: u64, second: u64| {
+        let second = good.replacen("\"version\":2,", &format!("\"version\":{second},"), 1);
+        second.replacen(
+            "\"version\":1,\"change",
+            &format!("\"version\":{first},\"change"),
+            1,
+        )
+    };
+    for (text, message) in [
+        (
+            numbered(2, 1),
+            "line 5: the context file web-1a2b3c4d/mental_model has version 2 and no version 1",
+        ),
+        (
+            numbered(1, u64::MAX),
+            "line 5: `version` is 18446744073709551615; versions count from 1",
+        ),
+    ] {
+        let refusal = place.import_whole(&text).unwrap_err();
+        assert!(refusal.message.contains(message), "{}", refusal.message);
+    }
     assert_eq!(place.bench.tail.position.0, 0);
     place.import_whole(&good).unwrap();
     let other = good.replacen("# 0", "# other", 1);

@@ -1,5 +1,6 @@
 //! Crashes, damage, other versions, and use from many threads.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
@@ -179,4 +180,42 @@ fn segments_stay_few_and_removed_units_leave_the_disk() {
     }
     assert_eq!(index.counts().units(), 50);
     assert!(index.disk_bytes().unwrap() < 2 * bytes);
+}
+
+/// The files that tantivy answers for, and those that are there, by name.
+fn files(folder: &std::path::Path) -> (BTreeSet<String>, BTreeSet<String>) {
+    let known = std::fs::read(folder.join(".managed.json")).unwrap();
+    let entries = std::fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    (serde_json::from_slice(&known).unwrap(), names.collect())
+}
+
+#[test]
+fn a_purge_removes_files_that_a_kill_left_behind_a_merge() {
+    let (folder, before) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let index = documents(folder.path(), &["x one", "x two"]);
+    index.settle().unwrap();
+    let (was_known, was_there) = files(folder.path());
+    for name in &was_there {
+        std::fs::copy(folder.path().join(name), before.path().join(name)).unwrap();
+    }
+    index
+        .apply(&[Change::RemovePosition { position: 1 }], 3)
+        .unwrap();
+    index.purge().unwrap();
+    drop(index);
+    let (known, there) = files(folder.path());
+    let left: Vec<&String> = was_there.difference(&there).collect();
+    assert!(!left.is_empty());
+    for name in &left {
+        std::fs::copy(before.path().join(name), folder.path().join(name)).unwrap();
+    }
+    let known: BTreeSet<&String> = known.union(&was_known).collect();
+    let known = serde_json::to_vec(&known).unwrap();
+    std::fs::write(folder.path().join(".managed.json"), known).unwrap();
+    let index = TextIndex::open(folder.path(), 1).unwrap();
+    index.purge().unwrap();
+    let (_, there) = files(folder.path());
+    assert!(left.iter().all(|name| !there.contains(*name)), "{there:?}");
+    assert_eq!(positions(&index, "x"), [2]);
 }

@@ -4,17 +4,23 @@
 //! The file may hold any bytes: each page is visited once, sizes are held to limits, and what does not fit is
 //! refused with a sentence.
 
-use std::collections::{HashMap, HashSet};
+#[cfg(test)]
+pub(super) mod tests;
+mod wal;
+
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use self::wal::Wal;
 
 /// The longest value and row, in bytes.
 pub const ROW_BYTES_MAX: usize = 256 << 20;
 /// The largest database, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 30;
-/// The largest write-ahead log, in bytes.
-const LOG_BYTES_MAX: u64 = 4 << 30;
+/// The most values of a row: no table of SQLite has more columns.
+const VALUES_MAX: usize = 32_767;
 /// Trees are no deeper than this.
 const DEPTH_MAX: usize = 40;
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -22,8 +28,6 @@ const HEADER_BYTES: usize = 100;
 const LEAF: u8 = 13;
 const INTERIOR: u8 = 5;
 const UTF8: u32 = 1;
-const FRAME_HEADER_BYTES: u64 = 24;
-const LOG_HEADER_BYTES: u64 = 32;
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,9 +97,11 @@ pub struct Database {
     file: File,
     page_bytes: usize,
     usable: usize,
+    /// How many pages it says that it has.
     pages: u32,
-    /// The write-ahead log and, of each page in it, the newest place.
-    log: Option<(File, HashMap<u32, u64>)>,
+    /// How many can be there: what it says is no measure of work or memory.
+    stored: u64,
+    wal: Option<Wal>,
 }
 
 type Read<T> = Result<T, String>;
@@ -140,70 +146,17 @@ impl Database {
         if ![0, u64::from(UTF8)].contains(&number(&header, 56, 4)?) {
             return Err("its texts are UTF-16; only UTF-8 is read".to_owned());
         }
-        let mut database = Self {
+        let wal = wal::read(path, page_bytes)?;
+        let in_file = bytes / page_bytes as u64;
+        let pages = u32::try_from(in_file).unwrap_or(u32::MAX);
+        Ok(Self {
             file,
             page_bytes,
             usable: page_bytes - reserved,
-            pages: u32::try_from(bytes / page_bytes as u64).unwrap_or(u32::MAX),
-            log: None,
-        };
-        database.read_log(path)?;
-        Ok(database)
-    }
-
-    /// Looks at what the write-ahead log holds beyond the file: whole transactions, whose sums match.
-    fn read_log(&mut self, path: &Path) -> Read<()> {
-        let mut name = path.as_os_str().to_owned();
-        name.push("-wal");
-        let Ok(log) = File::open(PathBuf::from(name)) else {
-            return Ok(());
-        };
-        let bytes = log.metadata().map_err(|error| error.to_string())?.len();
-        if bytes > LOG_BYTES_MAX {
-            return Err(format!(
-                "its write-ahead log has {bytes} bytes; at most {LOG_BYTES_MAX} are read"
-            ));
-        }
-        let mut header = [0; LOG_HEADER_BYTES as usize];
-        if log.read_exact_at(&mut header, 0).is_err() {
-            return Ok(());
-        }
-        let magic = number(&header, 0, 4)?;
-        if magic & !1 != 0x377f_0682 || number(&header, 8, 4)? as usize != self.page_bytes {
-            return Ok(());
-        }
-        let mut sum = Sum {
-            is_big: magic & 1 == 1,
-            sums: (0, 0),
-        };
-        sum.add(header.get(..24).unwrap_or_default());
-        if sum.pair() != number(&header, 24, 8)? {
-            return Ok(());
-        }
-        let salts = number(&header, 16, 8)?;
-        let (mut found, mut open) = (HashMap::new(), Vec::new());
-        let mut frame = vec![0; FRAME_HEADER_BYTES as usize + self.page_bytes];
-        let mut at = LOG_HEADER_BYTES;
-        while log.read_exact_at(&mut frame, at).is_ok() {
-            sum.add(frame.get(..8).unwrap_or_default());
-            sum.add(frame.get(FRAME_HEADER_BYTES as usize..).unwrap_or_default());
-            if number(&frame, 8, 8)? != salts || number(&frame, 16, 8)? != sum.pair() {
-                break;
-            }
-            let page = number(&frame, 0, 4)? as u32;
-            open.push((page, at + FRAME_HEADER_BYTES));
-            let pages = number(&frame, 4, 4)? as u32;
-            if pages > 0 {
-                // A transaction is whole.
-                found.extend(open.drain(..));
-                self.pages = pages;
-            }
-            at += frame.len() as u64;
-        }
-        if !found.is_empty() {
-            self.log = Some((log, found));
-        }
-        Ok(())
+            pages: wal.as_ref().map_or(pages, |wal| wal.pages),
+            stored: in_file + wal.as_ref().map_or(0, |wal| wal.places.len() as u64),
+            wal,
+        })
     }
 
     fn page(&self, page: u32) -> Read<Vec<u8>> {
@@ -211,12 +164,12 @@ impl Database {
             return Err(format!("it names page {page}, and has {}", self.pages));
         }
         let mut bytes = vec![0; self.page_bytes];
-        let in_log = self
-            .log
+        let in_wal = self
+            .wal
             .as_ref()
-            .and_then(|(log, found)| Some((log, *found.get(&page)?)));
-        let (file, at) = match in_log {
-            Some((log, at)) => (log, at),
+            .and_then(|wal| Some((&wal.file, *wal.places.get(&page)?)));
+        let (file, at) = match in_wal {
+            Some(place) => place,
             None => (&self.file, u64::from(page - 1) * self.page_bytes as u64),
         };
         file.read_exact_at(&mut bytes, at)
@@ -260,7 +213,7 @@ impl Database {
     ) -> Read<()> {
         let mut seen = HashSet::new();
         // Rows share no bytes, so together they have no more than the file.
-        let mut room = u64::from(self.pages) * self.page_bytes as u64;
+        let mut room = self.stored * self.page_bytes as u64;
         let mut open = vec![(table.root, 0)];
         while let Some((number_of, depth)) = open.pop() {
             if depth > DEPTH_MAX || !seen.insert(number_of) {
@@ -338,7 +291,7 @@ impl Database {
         let mut pages = 0;
         while payload.len() < length {
             pages += 1;
-            if pages > self.pages {
+            if pages > self.stored {
                 return Err("its pages lead in a circle".to_owned());
             }
             let page = self.page(next)?;
@@ -381,6 +334,9 @@ fn record(payload: &[u8]) -> Read<Vec<Value>> {
     let mut body = header;
     let mut values = Vec::new();
     while at < header {
+        if values.len() == VALUES_MAX {
+            return Err(format!("a row has more than {VALUES_MAX} values"));
+        }
         let (kind, behind) = varint(payload, at)?;
         at = behind;
         let length = match kind {
@@ -454,30 +410,4 @@ fn columns(sql: &str) -> Read<Vec<String>> {
         part.push(character);
     }
     Ok(columns)
-}
-
-/// The running sum of a write-ahead log.
-struct Sum {
-    is_big: bool,
-    sums: (u32, u32),
-}
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        let (mut a, mut b) = self.sums;
-        for pair in bytes.as_chunks::<8>().0 {
-            let [w, x, y, z, p, q, r, s] = *pair;
-            let word = |bytes: [u8; 4]| match self.is_big {
-                true => u32::from_be_bytes(bytes),
-                false => u32::from_le_bytes(bytes),
-            };
-            a = a.wrapping_add(word([w, x, y, z])).wrapping_add(b);
-            b = b.wrapping_add(word([p, q, r, s])).wrapping_add(a);
-        }
-        self.sums = (a, b);
-    }
-
-    fn pair(&self) -> u64 {
-        u64::from(self.sums.0) << 32 | u64::from(self.sums.1)
-    }
 }

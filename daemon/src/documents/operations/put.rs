@@ -1,0 +1,395 @@
+//! `put_document`: a document whose bytes are sent.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use lore::protocol::documents::{PutDocumentArgs, PutDocumentReply, PutStatus};
+
+use super::sources::named;
+use crate::clock::parse_time;
+use crate::documents::command::{
+    self, Unchanged, check_sent, source_id, unknown_document, unknown_source,
+};
+use crate::documents::event::{DocumentFact, SourceAdded};
+use crate::documents::prepare::Document;
+use crate::documents::room::Room;
+use crate::documents::root::Root;
+use crate::documents::sources::{Content, Given, Stamp, TITLE_BYTES_MAX, Unread, take};
+use crate::documents::view::{self, SourceRow};
+use crate::error::Refusal;
+use crate::log::{Hash, Stamped};
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::redaction::{Found, Redactor};
+use crate::state::State;
+use crate::store::Rows;
+
+/// The source of documents that name none.
+const SENT: &str = "sent";
+/// The longest name of a document, in bytes.
+const NAME_BYTES_MAX: usize = 1024;
+/// Bytes of a command in memory, at most: longer texts are on disk already.
+const COMMAND_BYTES_MAX: u64 = 256 << 10;
+
+/// `put_document`.
+pub struct PutDocument;
+
+impl Op for PutDocument {
+    type Args = PutDocumentArgs;
+    type Reply = PutDocumentReply;
+    const NAME: &'static str = "put_document";
+    const TITLE: &'static str = "Send a document";
+    const SENTENCE: &'static str = "Takes in a document that is sent, as text or as Base64: it is read, cut, \
+        found and quoted as a file is. One that is there under its name is replaced, unless it is the same.";
+    const ACCESS: Access = Access::Write;
+    const TAKES_BYTES: bool = true;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        mut args: PutDocumentArgs,
+    ) -> Result<PutDocumentReply, Refusal> {
+        let mut found = Found::default();
+        redact(&cx.redactor, &mut args, &mut found);
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        check(&args)?;
+        let bytes_max = Room::of(&cx)?.settings.reading.file_bytes;
+        let (args, content) = blocking(move || {
+            let content = content(&mut args, bytes_max)?;
+            Ok((args, content))
+        })
+        .await?;
+        let large = [("content", content.hash)];
+        let claim = caller.claim_beside(Self::NAME, &args, &large, args.key.as_deref())?;
+        if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
+            return reply(&outcome.event, outcome.durable, Vec::new());
+        }
+        let turn = Room::of(&cx)?.turn().await?;
+        let state = State::live(&cx, None).await?;
+        let shared = Arc::clone(&cx);
+        let prepared = blocking(move || prepare(&shared, &state, &args, content)).await?;
+        drop(turn);
+        let Prepared {
+            command,
+            mut warnings,
+        } = prepared;
+        warnings.extend(found.sentence());
+        let (source, name) = (command.take.source.clone(), command.take.taken.path.clone());
+        let unchanged = command.unchanged.clone();
+        let bytes = command.take.taken.text_bytes.min(COMMAND_BYTES_MAX);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        match cx.write(&caller, claim, bytes, command).await {
+            Ok(outcome) => reply(&outcome.event, outcome.durable, warnings),
+            Err(_) if *unchanged.told() => {
+                let state = State::live(&cx, None).await?;
+                blocking(move || there(&cx, &state, source, &name, warnings)).await
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+}
+
+/// Takes secrets out of all arguments but the document, of which [`take`] does it.
+fn redact(redactor: &Redactor, args: &mut PutDocumentArgs, found: &mut Found) {
+    let others = [
+        Some(&mut args.name),
+        args.title.as_mut(),
+        args.source.as_mut(),
+        args.modified.as_mut(),
+        args.key.as_mut(),
+        args.agent.as_mut(),
+    ];
+    for text in others.into_iter().flatten() {
+        if let Cow::Owned(redacted) = redactor.text(text, found) {
+            *text = redacted;
+        }
+    }
+}
+
+fn check(args: &PutDocumentArgs) -> Result<(), Refusal> {
+    check_name(&args.name)?;
+    if let Some(title) = &args.title
+        && (title.trim().is_empty()
+            || title.len() > TITLE_BYTES_MAX
+            || title.chars().any(char::is_control))
+    {
+        return Err(Refusal::invalid(format!(
+            "`title` has 1 to {TITLE_BYTES_MAX} bytes and no control characters"
+        )));
+    }
+    if args.text.is_some() == args.base64.is_some() {
+        let message = "a document has one of `text` and `base64`, and only one";
+        return Err(Refusal::invalid(message)
+            .hint("`text` for what is text, `base64` for the bytes of any other file."));
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be the path of a file below a folder.
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let is_part = |part: &str| !matches!(part, "" | "." | "..");
+    let is_name = name.len() <= NAME_BYTES_MAX
+        && !name.chars().any(char::is_control)
+        && name.split('/').all(is_part);
+    if is_name {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(80).collect();
+    Err(Refusal::invalid(format!(
+        "`name` is {shown:?}; a name has 1 to {NAME_BYTES_MAX} bytes, no control characters, and no part that is \
+         empty, `.` or `..`"
+    ))
+    .hint("Give a name such as `plan.md` or `reports/2026/costs.pdf`."))
+}
+
+/// Takes the bytes of a document out of the arguments.
+fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refusal> {
+    let too_long = |bytes: usize| {
+        Refusal::invalid(format!(
+            "`{}` has {bytes} bytes; at most {bytes_max} are read, so split it",
+            args.name
+        ))
+    };
+    let bytes = match (args.text.take(), args.base64.take()) {
+        (_, Some(base64)) => {
+            let about = base64.len() / 4 * 3;
+            if about.saturating_sub(2) > bytes_max {
+                return Err(too_long(about));
+            }
+            BASE64.decode(base64.as_bytes()).map_err(|error| {
+                Refusal::invalid(format!("`base64` is no Base64: {error}"))
+                    .hint("The standard alphabet, with padding and without line ends.")
+            })?
+        }
+        (text, None) => text.unwrap_or_default().into_bytes(),
+    };
+    if bytes.len() > bytes_max {
+        return Err(too_long(bytes.len()));
+    }
+    let modified = args.modified.as_deref().map(|text| {
+        let time = parse_time(text).and_then(|time| i64::try_from(time).ok());
+        time.and_then(|time| time.checked_mul(1000)).ok_or_else(|| {
+            Refusal::invalid(format!("`modified` is no time: {text:?}"))
+                .hint("Give RFC 3339 with an offset, such as 2026-01-31T12:00:00Z.")
+        })
+    });
+    Ok(Content {
+        stamp: Stamp {
+            bytes: bytes.len() as u64,
+            mtime: modified.transpose()?.unwrap_or(i64::MIN),
+            inode: 0,
+        },
+        hash: Hash::of(&bytes),
+        bytes,
+    })
+}
+
+/// A document that was made ready.
+struct Prepared {
+    command: command::PutDocument,
+    warnings: Vec<String>,
+}
+
+/// Reads and cuts a document. Takes as long as its bytes are many: off the event loop.
+fn prepare(
+    cx: &Context,
+    state: &State,
+    args: &PutDocumentArgs,
+    content: Content,
+) -> Result<Prepared, Refusal> {
+    let (source, row) = source_of(cx, state, args.source.as_deref())?;
+    let may_begin = row.is_none() && args.source.is_none();
+    let under = match row {
+        Some(row) => row.added,
+        None => SourceAdded {
+            path: SENT.to_owned(),
+            sent: true,
+            ..SourceAdded::default()
+        },
+    };
+    let settings = &Room::of(cx)?.settings;
+    let root = Root::of(&under);
+    let taken = take(
+        content,
+        root.base(&args.name),
+        &args.name,
+        &Given::of(&under),
+        &settings.sizes,
+        &settings.reading,
+        &cx.redactor,
+    );
+    let mut taken = taken.map_err(|unread| untaken(&args.name, unread))?;
+    if let Some(title) = &args.title {
+        taken.title.clone_from(title);
+    }
+    let document = Document::of(&source, &taken, None);
+    let warnings = document.warnings.clone();
+    Ok(Prepared {
+        command: command::PutDocument {
+            take: document.prepare(cx)?,
+            under,
+            may_begin,
+            unchanged: Unchanged::default(),
+        },
+        warnings,
+    })
+}
+
+/// The source that a document is sent to.
+fn source_of(
+    cx: &Context,
+    rows: &dyn Rows,
+    source: Option<&str>,
+) -> Result<(String, Option<SourceRow>), Refusal> {
+    let (id, row) = match source {
+        Some(source) => {
+            let (id, row) = named(cx, rows, source)?;
+            (id, Some(row))
+        }
+        None => {
+            let id = source_id(SENT);
+            let row = view::source(rows, &id)?;
+            (id, row)
+        }
+    };
+    if let Some(row) = &row {
+        check_sent(&id, row)?;
+    }
+    Ok((id, row))
+}
+
+/// Why no document comes of what was sent, as it is told of files.
+fn untaken(name: &str, unread: Unread) -> Refusal {
+    match unread {
+        Unread::Skipped(what) => Refusal::invalid(format!(
+            "`{name}` is binary ({what}): no document comes of it"
+        ))
+        .hint("Text, Markdown, HTML, source code, JSON, YAML, TOML, CSV, docx, pptx and pdf are read."),
+        Unread::Failed(reason) | Unread::Barred(reason) => {
+            Refusal::invalid(format!("`{name}` cannot be taken in: {reason}"))
+        }
+        Unread::Gone | Unread::Unsettled => Refusal::invalid(format!("`{name}` cannot be read")),
+    }
+}
+
+/// The reply by the last event of a document.
+fn reply(
+    event: &Stamped,
+    durable: bool,
+    warnings: Vec<String>,
+) -> Result<PutDocumentReply, Refusal> {
+    let (document, title) = match DocumentFact::of(event)? {
+        Some(DocumentFact::Taken(taken)) => (taken.document, taken.title),
+        Some(DocumentFact::Continued(continued)) => (continued.document, continued.title),
+        Some(_) | None => return Err(unknown_document("")),
+    };
+    Ok(PutDocumentReply {
+        document,
+        source: event.header.project.clone().unwrap_or_default(),
+        title,
+        status: PutStatus::Taken,
+        position: event.position(),
+        durable,
+        warnings,
+    })
+}
+
+/// The reply where there is nothing to record.
+fn there(
+    cx: &Context,
+    state: &State,
+    source: String,
+    name: &str,
+    warnings: Vec<String>,
+) -> Result<PutDocumentReply, Refusal> {
+    let document = view::document_at(state, &source, name)?;
+    let document = document.ok_or_else(|| unknown_source(&source))?;
+    let row = view::document(state, &document)?;
+    let row = row.ok_or_else(|| unknown_document(&document))?;
+    Ok(PutDocumentReply {
+        document,
+        source,
+        title: row.taken.title,
+        status: PutStatus::Unchanged,
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+        warnings,
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn args(name: &str, base64: &str) -> PutDocumentArgs {
+        PutDocumentArgs {
+            name: name.to_owned(),
+            base64: Some(base64.to_owned()),
+            ..PutDocumentArgs::default()
+        }
+    }
+
+    #[test]
+    fn names_are_paths_below_a_folder() {
+        for name in ["a", "a.md", "a b/c…d.md", "..a/b..", &"x".repeat(1024)] {
+            assert!(check(&args(name, "")).is_ok(), "{name}");
+        }
+        let long = "x".repeat(1025);
+        for name in [
+            "", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a\nb", "a\0", &long,
+        ] {
+            let refusal = check(&args(name, "")).unwrap_err();
+            assert!(refusal.message.starts_with("`name` is"), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_text_or_base64() {
+        let mut both = args("a", "");
+        both.text = Some(String::new());
+        let neither = PutDocumentArgs {
+            base64: None,
+            ..args("a", "")
+        };
+        for wrong in [both, neither] {
+            assert!(check(&wrong).unwrap_err().message.contains("one of"));
+        }
+        let read = |base64: &str| content(&mut args("a", base64), 4);
+        assert_eq!(read("AQIDBA==").unwrap().bytes, [1, 2, 3, 4]);
+        assert_eq!(read("AQIDBA==").unwrap().stamp.mtime, i64::MIN);
+        // Neither is decoded beyond what may be read, nor is it told to be too long by its padding.
+        assert!(
+            read("AQIDBAU=")
+                .unwrap_err()
+                .message
+                .contains("has 5 bytes; at most 4")
+        );
+        assert!(
+            read(&"AQID".repeat(9))
+                .unwrap_err()
+                .message
+                .contains("has 27 bytes")
+        );
+        for wrong in ["AQIDBA=", "AQ*D", "AQID\n", "ÄQID"] {
+            let refusal = read(wrong).unwrap_err();
+            assert!(refusal.message.contains("no Base64"), "{}", refusal.message);
+        }
+        let mut dated = args("a", "");
+        dated.modified = Some("2026-01-31T12:00:00.000001+01:00".to_owned());
+        let content_of = |args: &mut PutDocumentArgs| content(args, 4);
+        assert_eq!(
+            content_of(&mut dated).unwrap().stamp.mtime,
+            1_769_857_200_000_001_000
+        );
+        let mut wrong = args("a", "");
+        wrong.modified = Some("yesterday".to_owned());
+        assert!(
+            content_of(&mut wrong)
+                .unwrap_err()
+                .message
+                .contains("no time")
+        );
+    }
+}

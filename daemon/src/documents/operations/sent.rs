@@ -1,0 +1,120 @@
+//! `remove_document` and `list_documents`: what was sent, and what need not be sent again.
+
+use std::sync::Arc;
+
+use lore::protocol::documents::{
+    ListDocumentsArgs, ListDocumentsReply, ListedDocument, RemoveDocumentArgs, RemoveDocumentReply,
+};
+
+use super::sources::named;
+use crate::documents::command;
+use crate::documents::view;
+use crate::error::Refusal;
+use crate::log::Hash;
+use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::state::State;
+
+/// Documents of a page.
+const ITEMS: u64 = 100;
+/// Documents of a page, at most.
+const ITEMS_MAX: u64 = 1000;
+
+/// `remove_document`.
+pub struct RemoveDocument;
+
+impl Op for RemoveDocument {
+    type Args = RemoveDocumentArgs;
+    type Reply = RemoveDocumentReply;
+    const NAME: &'static str = "remove_document";
+    const TITLE: &'static str = "Remove a document that was sent";
+    const SENTENCE: &'static str = "Removes a document that was sent: it is found no more. Documents that are \
+        files go with their files.";
+    const ACCESS: Access = Access::Write;
+    const IS_DESTRUCTIVE: bool = true;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: RemoveDocumentArgs,
+    ) -> Result<RemoveDocumentReply, Refusal> {
+        let caller = caller.acting_as(args.agent.as_deref())?;
+        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let command = command::RemoveDocument {
+            document: args.document.clone(),
+            salt: cx.engine.clock().random(),
+        };
+        let outcome = cx.write(&caller, claim, 0, command).await?;
+        Ok(RemoveDocumentReply {
+            document: args.document,
+            source: outcome.event.header.project.clone().unwrap_or_default(),
+            position: outcome.event.position(),
+            durable: outcome.durable,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// `list_documents`.
+pub struct ListDocuments;
+
+impl Op for ListDocuments {
+    type Args = ListDocumentsArgs;
+    type Reply = ListDocumentsReply;
+    const NAME: &'static str = "list_documents";
+    const TITLE: &'static str = "List the documents of a source";
+    const SENTENCE: &'static str = "Lists the documents of a source by their names, with the SHA-256 of the \
+        bytes that each was made of: what need not be sent again.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(
+        cx: Arc<Context>,
+        caller: Caller,
+        args: ListDocumentsArgs,
+    ) -> Result<ListDocumentsReply, Refusal> {
+        caller.acting_as(args.agent.as_deref())?;
+        let most = args.max_items.unwrap_or(ITEMS);
+        if !(1..=ITEMS_MAX).contains(&most) {
+            return Err(Refusal::invalid(format!(
+                "`max_items` is {most}; a page has 1 to {ITEMS_MAX} documents"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        let state = State::live(&cx, args.at_least).await?;
+        blocking(move || page(&cx, &state, &args, most as usize)).await
+    }
+}
+
+fn page(
+    cx: &Context,
+    state: &State,
+    args: &ListDocumentsArgs,
+    most: usize,
+) -> Result<ListDocumentsReply, Refusal> {
+    let (source, row) = named(cx, state, &args.source)?;
+    // A page ends with a name, and the next one begins behind it.
+    let behind = args.next.as_deref().unwrap_or_default();
+    let mut paths = view::paths_behind(state, &source, behind, most + 1)?;
+    let has_more = paths.len() > most;
+    paths.truncate(most);
+    let next = paths.last().map(|(name, _)| name.clone());
+    let mut documents = Vec::with_capacity(paths.len());
+    for (name, document) in paths {
+        let Some(known) = view::document(state, &document)? else {
+            continue;
+        };
+        documents.push(ListedDocument {
+            document,
+            name,
+            stale: known.version().0 < row.told,
+            sha256: Hash(*known.taken.hash).to_string(),
+            bytes: known.taken.stamp.bytes,
+            title: known.taken.title,
+        });
+    }
+    Ok(ListDocumentsReply {
+        documents,
+        next: next.filter(|_| has_more),
+        position: state.position(),
+        durable: cx.engine.is_durable(),
+    })
+}

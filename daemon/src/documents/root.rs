@@ -1,0 +1,82 @@
+//! Where the documents of a source are: files below a folder, or names that somebody gave.
+
+use std::path::{Path, PathBuf};
+
+use super::changed::is_changed;
+use super::event::{SourceAdded, Taken};
+
+/// Where the documents of a source begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Root {
+    path: PathBuf,
+    is_sent: bool,
+}
+
+impl Root {
+    /// That of a source.
+    #[must_use]
+    pub fn of(added: &SourceAdded) -> Self {
+        Self {
+            path: PathBuf::from(&added.path),
+            is_sent: added.sent,
+        }
+    }
+
+    /// Where a document's file is: a source that is a file itself is its own.
+    #[must_use]
+    pub fn file_path(&self, path: &str) -> PathBuf {
+        match self.is_itself(path) {
+            true => self.path.clone(),
+            false => self.path.join(path),
+        }
+    }
+
+    /// The folder that a document's path begins at.
+    #[must_use]
+    pub fn base(&self, path: &str) -> &Path {
+        match (self.is_itself(path), self.path.parent()) {
+            (true, Some(folder)) => folder,
+            (true, None) | (false, _) => &self.path,
+        }
+    }
+
+    /// Whether a document's file is another by now than the one that was taken in. What was sent stays as it
+    /// is until it is sent again: nobody looks for a file then.
+    #[must_use]
+    pub fn is_changed(&self, taken: &Taken) -> bool {
+        !self.is_sent && is_changed(&self.file_path(&taken.path), taken)
+    }
+
+    fn is_itself(&self, path: &str) -> bool {
+        let is_called_so = self.path.file_name().is_some_and(|name| name == path);
+        is_called_so && (self.is_sent || !self.path.is_dir())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source of documents that were sent is told by its name alone.
+    #[test]
+    fn what_was_sent_is_where_its_name_says() {
+        let root = |path: &str| {
+            Root::of(&SourceAdded {
+                path: path.to_owned(),
+                sent: true,
+                ..SourceAdded::default()
+            })
+        };
+        let folder = root("/home/ada/docs");
+        assert_eq!(
+            folder.file_path("a/b.md"),
+            Path::new("/home/ada/docs/a/b.md")
+        );
+        assert_eq!(folder.base("b.md"), Path::new("/home/ada/docs"));
+        let file = root("/home/ada/b.md");
+        assert_eq!(file.file_path("b.md"), Path::new("/home/ada/b.md"));
+        assert_eq!(file.base("b.md"), Path::new("/home/ada"));
+        assert_eq!(root("sent").file_path("b.md"), Path::new("sent/b.md"));
+        assert!(!folder.is_changed(&Taken::default()));
+    }
+}

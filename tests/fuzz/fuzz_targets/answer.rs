@@ -1,0 +1,25 @@
+//! What other servers answer: any content is an object, none, or a failure that can be told.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lored::upstream::{Answer, Candidate};
+
+fuzz_target!(|texts: &str| {
+    let texts: Vec<String> = texts.split('\0').map(str::to_owned).collect();
+    let structured = serde_json::from_str(&texts[0]).ok();
+    let in_words = Answer {
+        texts,
+        ..Answer::default()
+    };
+    let in_form = Answer {
+        structured,
+        ..Answer::default()
+    };
+    for answer in [in_words, in_form] {
+        match answer.candidate("sw-1", true) {
+            Ok(Some(Candidate { name, .. })) => assert!(!name.is_empty()),
+            Ok(None) => {}
+            Err(told) => assert!(!told.is_empty() && told.len() < 4096),
+        }
+    }
+});

@@ -1,0 +1,35 @@
+//! Texts on the way to a search, to a pack and to a terminal: each is taken apart at places that it has.
+#![no_main]
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use lored::quotes::{PieceHash, outside, pieces, quoted_spans};
+use lored::retrieval::ranking::{quotable, sentences};
+use lored::retrieval::text::analyser::{Analyser, Purpose};
+use lored::shown;
+use lored::tokens::Tokens;
+
+static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
+
+fuzz_target!(|text: &str| {
+    let mut analyser = Analyser::new();
+    for purpose in [Purpose::Index, Purpose::Query] {
+        analyser.tokens(text, purpose, &mut |token| {
+            assert!(!token.term.is_empty() && text.get(token.range).is_some());
+            true
+        });
+    }
+    for range in sentences(text).into_iter().chain(quotable(text)) {
+        assert!(text.get(range).is_some());
+    }
+    let known: HashSet<PieceHash> = pieces(text).into_iter().collect();
+    let spans = quoted_spans(text, |piece| known.contains(&piece));
+    assert!(outside(text, &spans).map(str::len).sum::<usize>() <= text.len());
+    let beginning = TOKENS.beginning(text, 9);
+    assert!(text.starts_with(beginning) && TOKENS.count(beginning) <= 9);
+    assert!(!shown::line(text).contains('\n'));
+    assert_eq!(shown::text(&shown::text(text)), shown::text(text));
+    assert!(shown::head(text, 9).len() <= 9);
+});

@@ -1,0 +1,278 @@
+//! Documents that are sent, without a file that the daemon could look at.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tests::{Daemon, home};
+
+/// "Two." in Base64.
+const TWO: &str = "VHdvLgo=";
+
+fn put(daemon: &Daemon, args: Value) -> Value {
+    daemon.call("put_document", args)
+}
+
+fn refused(daemon: &Daemon, name: &str, args: Value) -> Value {
+    serde_json::to_value(daemon.refusal(name, args)).unwrap()
+}
+
+fn text_of(daemon: &Daemon, document: &Value) -> String {
+    let reply = daemon.call("get_document_content", json!({"documents": [document]}));
+    reply["documents"][0]["chunks"][0]["content"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+/// What is sent is found, shown and replaced as a file is; who sent it is in the log, and it stays over a
+/// restart.
+#[test]
+fn what_is_sent_is_a_document() {
+    let home = home!();
+    let daemon = home.start();
+    let text = "---\ntags: [red]\n---\n# Plan\n\nThe gyroscope is calibrated on Monday.\n";
+    let args = json!({"name": "notes/plan.md", "text": text, "agent": "ann", "key": "k-1"});
+    let first = put(&daemon, args.clone());
+    assert_eq!(
+        (&first["status"], &first["title"]),
+        (&json!("taken"), &json!("Plan"))
+    );
+    let repeated = put(&daemon, args);
+    assert_eq!(repeated, first);
+    let document = first["document"].clone();
+    let event = daemon.call("read_events", json!({"from": first["position"]}));
+    let event = &event["events"][0];
+    assert_eq!(
+        (&event["kind"], &event["agent"]),
+        (&json!("DocumentTaken"), &json!("ann"))
+    );
+
+    let found = daemon.call("search_documents", json!({"query": "gyroscope calibrated"}));
+    let result = &found["results"][0];
+    assert_eq!(result["file_path"], "sent/notes/plan.md", "{found:#}");
+    assert_eq!(result["context_id"], "notes");
+    let shown = daemon.call("get_document_content", json!({"documents": [document]}));
+    assert_eq!(shown["documents"][0]["changed"], json!(false));
+    assert_eq!(shown["documents"][0]["tags"], json!(["red", "md"]));
+
+    // The same is nothing new, whether as text or as bytes; other bytes take its place.
+    let position = |daemon: &Daemon| daemon.call("list_sources", json!({}))["position"].clone();
+    let before = position(&daemon);
+    let again = put(&daemon, json!({"name": "notes/plan.md", "text": text}));
+    assert_eq!(
+        (&again["status"], &again["document"]),
+        (&json!("unchanged"), &document)
+    );
+    assert_eq!(position(&daemon), before);
+    let args = json!({"name": "notes/plan.md", "base64": TWO, "title": "Second",
+        "modified": "2026-01-31T12:00:00Z"});
+    let other = put(&daemon, args.clone());
+    assert_eq!(
+        (&other["document"], &other["title"]),
+        (&document, &json!("Second"))
+    );
+    assert_eq!(put(&daemon, args)["status"], "unchanged");
+    assert_eq!(text_of(&daemon, &document), "Two.");
+    let found = daemon.call(
+        "search_documents",
+        json!({"query": "gyroscope", "search_type": "text"}),
+    );
+    assert_eq!(found["results"], json!([]));
+
+    let daemon = {
+        drop(daemon.kill());
+        home.start()
+    };
+    assert_eq!(text_of(&daemon, &document), "Two.");
+    let listed = super::listed(&daemon);
+    assert_eq!(
+        (&listed["sent"], &listed["state"]),
+        (&json!(true), &json!("idle"))
+    );
+    assert_eq!(
+        (&listed["documents"], &listed["path"]),
+        (&json!(1), &json!("sent"))
+    );
+    let listed = daemon.call("list_documents", json!({"source": "sent"}));
+    let hash = "e497187550b9f2cca2118606b268ab04fa4161af5a30a4c3c4b475f6e311cac0";
+    let one = &listed["documents"][0];
+    assert_eq!(
+        (&one["name"], &one["bytes"]),
+        (&json!("notes/plan.md"), &json!(5))
+    );
+    assert_eq!(one["sha256"], hash);
+
+    let removed = daemon.call("remove_document", json!({"document": document}));
+    assert_eq!(removed["source"], other["source"]);
+    let gone = refused(&daemon, "remove_document", json!({"document": document}));
+    assert_eq!(gone["code"], "NOT_FOUND");
+    // What was removed can be forgotten.
+    let forgotten = daemon.call("forget", json!({"origin": "file:sent/notes/plan.md"}));
+    assert_eq!(forgotten["documents"], 1, "{forgotten:#}");
+    daemon.verify();
+}
+
+/// What cannot be taken in is refused with the reason that a file would be listed with; nothing is recorded.
+#[test]
+fn what_is_no_document_is_refused() {
+    let home = home!();
+    home.configure("[documents]\nfile_bytes_max = 2048\n");
+    let daemon = home.start();
+    let before = daemon.call("list_sources", json!({}));
+    let zip = "UEsDBCBubyBhcmNoaXZl";
+    let elf = "f0VMRgAAAA==";
+    for (args, why) in [
+        (json!({"name": "a.docx", "base64": zip}), "docx"),
+        (json!({"name": "a", "base64": elf}), "is binary (a program)"),
+        (json!({"name": "a.md", "base64": elf}), "binary"),
+        (
+            json!({"name": "a.md", "text": "x".repeat(2049)}),
+            "at most 2048",
+        ),
+        (
+            json!({"name": "a.md", "base64": "A".repeat(4000)}),
+            "at most 2048",
+        ),
+        (json!({"name": "a.md", "base64": "?"}), "no Base64"),
+        (json!({"name": "a.md"}), "`base64`"),
+        (json!({"name": "../a.md", "text": ""}), "`name`"),
+        (json!({"name": "a\nb.md", "text": ""}), "`name`"),
+        (
+            json!({"name": "a.md", "text": "", "title": "\t"}),
+            "`title`",
+        ),
+        (
+            json!({"name": "a.md", "text": "", "modified": "soon"}),
+            "`modified`",
+        ),
+    ] {
+        let refusal = refused(&daemon, "put_document", args.clone());
+        assert_eq!(refusal["code"], "INVALID_INPUT", "{args}: {refusal}");
+        assert!(
+            refusal["message"].as_str().unwrap().contains(why),
+            "{args}: {refusal}"
+        );
+    }
+    let unknown = refused(
+        &daemon,
+        "put_document",
+        json!({"name": "a", "text": "", "source": "x"}),
+    );
+    assert_eq!(unknown["code"], "NOT_FOUND");
+    let after = daemon.call("list_sources", json!({}));
+    assert_eq!(after, before);
+    daemon.verify();
+}
+
+/// A secret is taken out of a document as out of a file, its name and its title, and the bytes around it stay.
+#[test]
+fn secrets_are_redacted() {
+    let home = home!();
+    let daemon = home.start();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let text = format!("# Keys\n\nThe token is {token} today.\n");
+    let reply = put(
+        &daemon,
+        json!({"name": "a.md", "text": text, "title": format!("About {token}")}),
+    );
+    assert_eq!(
+        reply["title"], "About [redacted:github-personal-token]",
+        "{reply}"
+    );
+    assert!(
+        reply["warnings"].to_string().contains("redacted before"),
+        "{reply}"
+    );
+    let says = text_of(&daemon, &reply["document"]);
+    assert!(
+        says.contains("The token is [redacted:") && !says.contains(&token),
+        "{says}"
+    );
+    // The same bytes are the same document, although other ones were recorded.
+    let again = put(
+        &daemon,
+        json!({"name": "a.md", "text": text, "title": format!("About {token}")}),
+    );
+    assert_eq!(again["status"], "unchanged");
+    let events = daemon.call("read_events", json!({}));
+    assert!(!events.to_string().contains(&token));
+}
+
+/// Sources whose documents are sent have names and settings; those of files take nothing that is sent.
+#[test]
+fn sources_of_what_is_sent() {
+    let home = home!();
+    let daemon = home.start();
+    let docs = super::folder(&home, &[("a.md", "File.")]);
+    let files = super::add(&daemon, &docs);
+    super::until_documents(&daemon, 1);
+    let refusal = refused(
+        &daemon,
+        "put_document",
+        json!({"name": "b.md", "text": "", "source": files}),
+    );
+    assert_eq!(refusal["code"], "INVALID_INPUT");
+    let file = daemon.call("list_documents", json!({"source": docs}));
+    let file = file["documents"][0]["document"].clone();
+    let refusal = refused(&daemon, "remove_document", json!({"document": file}));
+    assert_eq!(refusal["code"], "INVALID_INPUT");
+
+    let args = json!({"path": "reports", "sent": true, "context_id": "WI-7", "tags": ["team"]});
+    let added = daemon.call("add_source", args.clone());
+    assert_eq!(
+        (&added["created"], &added["path"]),
+        (&json!(true), &json!("reports"))
+    );
+    assert_eq!(daemon.call("add_source", args)["created"], json!(false));
+    for number in 0..5 {
+        let name = format!("{number}.md");
+        put(
+            &daemon,
+            json!({"name": name, "text": "Says.", "source": "reports"}),
+        );
+    }
+    let mut names = Vec::new();
+    let mut next = Value::Null;
+    loop {
+        let mut args = json!({"source": "reports", "max_items": 2});
+        if !next.is_null() {
+            args["next"] = next;
+        }
+        let page = daemon.call("list_documents", args);
+        let listed = page["documents"].as_array().unwrap().iter();
+        names.extend(listed.map(|one| one["name"].as_str().unwrap().to_owned()));
+        next = page["next"].clone();
+        if next.is_null() {
+            break;
+        }
+    }
+    assert_eq!(names, ["0.md", "1.md", "2.md", "3.md", "4.md"]);
+    let reply = daemon.call("get_document_content", json!({"context_id": "WI-7"}));
+    assert_eq!(reply["documents"].as_array().unwrap().len(), 5);
+    assert_eq!(reply["documents"][0]["tags"], json!(["team", "md"]));
+
+    // Other settings: what is there says something else until it is sent again.
+    daemon.call(
+        "add_source",
+        json!({"path": "reports", "sent": true, "context_id": "WI-8"}),
+    );
+    let listed = daemon.call(
+        "list_documents",
+        json!({"source": "reports", "max_items": 1}),
+    );
+    assert_eq!(listed["documents"][0]["stale"], json!(true));
+    let sent = put(
+        &daemon,
+        json!({"name": "0.md", "text": "Says.", "source": "reports"}),
+    );
+    assert_eq!(sent["status"], "taken");
+    let refusal = refused(&daemon, "rescan", json!({"source": "reports"}));
+    assert_eq!(refusal["code"], "INVALID_INPUT");
+    assert_eq!(daemon.call("rescan", json!({}))["sources"], json!([files]));
+    let removed = daemon.call("remove_source", json!({"source": "reports"}));
+    assert_eq!(removed["documents"], 5);
+    // The files were left alone by all of this.
+    assert!(Path::new(&docs).join("a.md").exists());
+    super::until_documents(&daemon, 1);
+    daemon.verify();
+}

@@ -1,0 +1,130 @@
+//! `lore forget` as people and scripts type it: counted first, done when told to, refused with the reason.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tests::{Daemon, Home, home};
+
+/// Runs `lore forget`; the exit code, what it printed, what it said beside.
+fn forget(home: &Home, words: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
+        .arg("forget")
+        .args(words)
+        .env_clear()
+        .env("LORE_HOME", home.path())
+        // Nobody is there to be asked.
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+fn record(daemon: &Daemon, session: &str, steps: usize) {
+    daemon.call("create_session", json!({"session": session}));
+    for _ in 0..steps {
+        let step = json!({"session": session, "tool": "t", "result": "what is said"});
+        daemon.call("record_step", step);
+    }
+}
+
+fn events(daemon: &Daemon) -> Value {
+    daemon.call("status", json!({}))["counts"]["events"].clone()
+}
+
+/// A dry run, and a run without `--yes` that nobody can confirm, count what would go and change nothing;
+/// the real run does just that, the same key again gives the same reply, and the session is gone.
+#[test]
+fn it_is_counted_and_then_done() {
+    let home = home!();
+    let daemon = home.start();
+    record(&daemon, "gone", 2);
+    record(&daemon, "kept", 1);
+    let before = events(&daemon);
+    let gone = ["--session", "gone"];
+    for (more, said) in [
+        (vec!["--dry-run"], "a dry run: nothing was forgotten"),
+        (vec![], "say --yes to do it"),
+    ] {
+        let (code, out, err) = forget(&home, &[&gone[..], &more].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.starts_with("3 events, ") && out.contains("would be forgotten"),
+            "{out}"
+        );
+        assert!(out.contains("1  session\n"), "{out}");
+        assert!(err.contains(said), "{err}");
+        assert_eq!(events(&daemon), before);
+    }
+    let (code, out, _) = forget(&home, &[&gone[..], &["--json", "--dry-run"]].concat());
+    let counted: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &counted["events"], &counted["sessions"]),
+        (0, &json!(3), &json!(1))
+    );
+    for _ in 0..2 {
+        let (code, out, err) = forget(&home, &[&gone[..], &["--yes", "--key", "k"]].concat());
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(
+            out.starts_with("3 events, ") && out.contains(" forgotten\n"),
+            "{out}"
+        );
+        assert!(!out.contains("would"), "{out}");
+    }
+    let (code, _, err) = forget(&home, &[&gone[..], &["--yes"]].concat());
+    assert!(code == 1 && err.contains("was forgotten on 2"), "{err}");
+    let steps = daemon.call("list_steps", json!({"session": "kept"}));
+    assert_eq!(steps["steps"].as_array().unwrap().len(), 1);
+    daemon.verify();
+}
+
+/// What makes no sense is refused with what would; the exit code tells a refusal from a mistake in typing,
+/// and nothing is forgotten.
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let home = home!();
+    let daemon = home.start();
+    record(&daemon, "kept", 1);
+    let before = events(&daemon);
+    for (words, code, said) in [
+        (
+            vec!["--yes"],
+            1,
+            "Give at least one of `session`, `project`",
+        ),
+        (
+            vec!["--session", "nope", "--yes"],
+            1,
+            "there is no session `nope`",
+        ),
+        (vec!["--session", "a b", "--yes"], 2, "letters, digits"),
+        (
+            vec!["--from", "yesterday", "--yes"],
+            2,
+            "such as 2026-01-31T12:00:00Z",
+        ),
+        (
+            vec!["--from", "2026-13-01T00:00:00Z", "--yes"],
+            1,
+            "`from` is no time",
+        ),
+        (vec!["--origin", "bogus", "--yes"], 1, "`file:/PATH`"),
+        (
+            vec!["--session", "kept", "--yes", "--dry-run"],
+            2,
+            "cannot be used with",
+        ),
+    ] {
+        let (is, out, err) = forget(&home, &words);
+        assert_eq!((is, out.as_str()), (code, ""), "{words:?}: {err}");
+        assert!(err.contains(said), "{words:?}: {err}");
+    }
+    let (code, out, _) = forget(&home, &["--json", "--session", "nope", "--yes"]);
+    let refusal: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &refusal["error"]["code"]),
+        (1, &json!("SESSION_NOT_FOUND"))
+    );
+    assert_eq!(events(&daemon), before);
+}
