@@ -45,19 +45,19 @@ impl Client {
     /// # Errors
     /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
-        match self.call_once(name, args) {
-            Err(Error::Broken(_)) if may_be_repeated(name, args) => {
-                self.connection = None;
-                self.connection()?.call(name, args)
-            }
-            Err(error) => {
-                // After a refusal of the call the connection is good, after anything else it is
-                // not, and telling them apart is not worth a connection.
-                self.connection = None;
-                Err(error)
-            }
-            Ok(reply) => Ok(reply),
+        let mut called = self.call_once(name, args);
+        if matches!(called, Err(Error::Broken(_))) && may_be_repeated(name, args) {
+            self.connection = None;
+            called = self
+                .connection()
+                .and_then(|connection| connection.call(name, args));
         }
+        if called.is_err() {
+            // After a refusal of the call the connection is good, after anything else it is
+            // not, and telling them apart is not worth a connection.
+            self.connection = None;
+        }
+        called
     }
 
     fn call_once(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {

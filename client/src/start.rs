@@ -84,6 +84,17 @@ pub enum StartError {
         /// How long it was waited for.
         seconds: f32,
     },
+    /// Who answers serves other data.
+    #[error(
+        "the daemon at {socket} serves another home, not {data}: give each home a socket of its own, by LORE_HOME or \
+         LORE_SOCKET", socket = .socket.display(), data = .data.display()
+    )]
+    Elsewhere {
+        /// Where it answers.
+        socket: PathBuf,
+        /// What is meant.
+        data: PathBuf,
+    },
     /// Another client holds the lock for too long.
     #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
     SpawnLock(u64, PathBuf),
@@ -127,10 +138,32 @@ pub fn connect_within(
 /// One attempt to connect.
 fn attempt(places: &Places, hello: &Hello) -> Result<Connection, Error> {
     trust(places)?;
-    Connection::connect(&places.socket, hello)
+    // A daemon that ends takes its socket away before it lets go of its lock: the second time, whoever
+    // answers is another one.
+    for _ in 0..2 {
+        let connection = Connection::connect(&places.socket, hello)?;
+        if is_served(places) {
+            return Ok(connection);
+        }
+    }
+    Err(StartError::Elsewhere {
+        socket: places.socket.clone(),
+        data: places.data.clone(),
+    }
+    .into())
 }
 
-/// One attempt to connect and call in one go; nothing is started.
+/// Whether whoever answers at the socket serves this data folder, as far as its lock tells. Two homes of one
+/// user have the same socket by default, and what is called must not land in the other one's memory; with
+/// `LORE_HOME` each has its own.
+fn is_served(places: &Places) -> bool {
+    places::variable("LORE_HOME").is_some_and(|home| !home.is_empty())
+        || !socket_is_default(places)
+        || !matches!(manager::holder(&places.daemon_lock()), Ok(None))
+}
+
+/// One attempt to connect and call in one go; nothing is started. Nobody is called before it is known that
+/// this data folder is served.
 ///
 /// # Errors
 /// As [`Connection::connect_and_call`], and when the socket cannot be trusted.
@@ -141,6 +174,11 @@ pub fn call_once(
     args: &Args,
 ) -> Result<(Connection, Reply), Error> {
     trust(places)?;
+    if !is_served(places) {
+        return Err(Error::Nobody {
+            path: places.socket.clone(),
+        });
+    }
     Connection::connect_and_call(&places.socket, hello, name, args)
 }
 
@@ -174,8 +212,22 @@ fn connect_or_start(
     places: &Places,
     hello: &Hello,
 ) -> Result<Connection, Error> {
+    let mut started = None;
+    let connected = connect_until_ready(ready_max, places, hello, &mut started);
+    if let Some(started) = started {
+        started.leave();
+    }
+    connected
+}
+
+/// Connects to whoever serves; starts a daemon once nobody does and nobody else is to.
+fn connect_until_ready(
+    mut ready_max: Duration,
+    places: &Places,
+    hello: &Hello,
+    started: &mut Option<Started>,
+) -> Result<Connection, Error> {
     let mut beside = manager::in_charge(places);
-    let mut ready_max = ready_max;
     let _held_until_the_hello = match beside {
         None => {
             places::ensure_folder(&places.data)?;
@@ -185,15 +237,9 @@ fn connect_or_start(
     };
     let begun = Instant::now();
     let mut pause = Pause::default();
-    let mut started: Option<Started> = None;
     loop {
         let nobody = match attempt(places, hello) {
-            Ok(connection) => {
-                if let Some(started) = started {
-                    started.leave();
-                }
-                return Ok(connection);
-            }
+            Ok(connection) => return Ok(connection),
             Err(Error::Nobody { .. }) => true,
             // It went away between accepting and answering; or it is not ours to judge.
             Err(Error::Unreachable { error, .. }) if is_gone(&error) => false,
@@ -201,13 +247,13 @@ fn connect_or_start(
         };
         if nobody {
             let holder = manager::holder(&places.daemon_lock())?;
-            match (holder, beside, &mut started) {
+            match (holder, beside, started.as_mut()) {
                 (Some(holder), None, _) if holder.manager.is_service_manager() => {
                     beside = Some(holder.manager);
                 }
                 (Some(_), _, _) => {}
                 (None, Some(_), _) => ready_max = ready_max.min(MANAGED_MAX),
-                (None, None, None) => started = Some(Started::spawn(places)?),
+                (None, None, None) => *started = Some(Started::spawn(places)?),
                 (None, None, Some(started)) => started.check()?,
             }
         }

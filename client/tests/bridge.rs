@@ -107,6 +107,19 @@ fn lines_pass_unchanged() {
     assert_eq!(host.end(), "");
 }
 
+/// A host's name that is no agent's, too long and with a tab, is cut: a daemon would refuse the Hello.
+#[test]
+fn a_hosts_name_is_cut_to_an_agents() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let listener = listen(&places);
+    let mut host = Host::start(&places, PATIENT);
+    let name = format!("a\\t{}", "b".repeat(200));
+    host.send(&INITIALIZE.replace("host", &name));
+    let peer = Peer::accept(&listener);
+    assert_eq!(peer.hello.agent, Some(format!("a{}", "b".repeat(127))));
+}
+
 /// The daemon dies in the middle of a call: the next one gets the opening again, whose answer the
 /// host does not see twice, and the unanswered call unchanged.
 #[test]

@@ -218,7 +218,7 @@ fn map(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 fn refused(entries: &[(&str, &[u8])]) -> FrameError {
-    frame::decode_client(&map(entries)).unwrap_err()
+    frame::decode_client(map(entries)).unwrap_err()
 }
 
 fn refused_args(args: &[u8]) -> FrameError {

@@ -72,7 +72,7 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
 
     /// Keeps a value of about `bytes`; one larger than a quarter of the cache is not kept.
     pub fn put<T: Send + Sync + 'static>(&self, key: K, value: Arc<T>, bytes: usize) {
-        if bytes > self.bytes_max / 4 {
+        if !self.keeps(bytes) {
             return;
         }
         let mut inner = self.lock();
@@ -95,6 +95,12 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
             let oldest = oldest.clone();
             inner.remove(&oldest);
         }
+    }
+
+    /// Whether a value of about `bytes` is small enough to be kept.
+    #[must_use]
+    pub fn keeps(&self, bytes: usize) -> bool {
+        bytes <= self.bytes_max / 4
     }
 
     /// Lets go of everything: called when the daemon has been idle.

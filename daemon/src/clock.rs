@@ -1,8 +1,8 @@
 //! The one place that reads time and randomness, so that tests can fix both.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{LazyLock, Mutex};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rand::Rng;
 
@@ -20,6 +20,8 @@ pub enum Clock {
     Fixed {
         /// The next reading.
         now: AtomicU64,
+        /// What has passed by [`Clock::advance`].
+        elapsed: AtomicU64,
         /// State of the seeded generator.
         seed: Mutex<u64>,
     },
@@ -31,6 +33,7 @@ impl Clock {
     pub fn fixed(now: Micros, seed: u64) -> Self {
         Self::Fixed {
             now: AtomicU64::new(now),
+            elapsed: AtomicU64::new(0),
             seed: Mutex::new(seed),
         }
     }
@@ -46,10 +49,28 @@ impl Clock {
         }
     }
 
+    /// What has passed since some moment of this process, whatever the time of day was set to.
+    #[must_use]
+    pub fn elapsed(&self) -> Micros {
+        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        match self {
+            Self::System => BEGIN.elapsed().as_micros().try_into().unwrap_or(u64::MAX),
+            Self::Fixed { elapsed, .. } => elapsed.load(Ordering::Relaxed),
+        }
+    }
+
     /// Moves a fixed clock forward; the system's cannot be moved.
     pub fn advance(&self, micros: Micros) {
-        if let Self::Fixed { now, .. } = self {
+        if let Self::Fixed { now, elapsed, .. } = self {
             now.fetch_add(micros, Ordering::Relaxed);
+            elapsed.fetch_add(micros, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets a fixed clock to another time, as a person sets a clock: nothing has passed by that.
+    pub fn set(&self, time: Micros) {
+        if let Self::Fixed { now, .. } = self {
+            now.store(time, Ordering::Relaxed);
         }
     }
 

@@ -24,7 +24,7 @@ use crate::prepared::Prepared;
 use crate::reload::Lives;
 use crate::retrieval::models::{ModelPlaces, Models};
 use crate::service::token::{TokenError, read_or_make};
-use crate::service::{self, Access, Lock, LockError, SocketError, bind, descriptors};
+use crate::service::{Access, Door, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
 
 /// Why the daemon did not start, or ended.
@@ -68,7 +68,7 @@ pub enum Error {
 pub struct Daemon {
     memory: Memory,
     lives: Lives,
-    socket: service::Door,
+    socket: Door,
     http: Option<(TcpListener, Gate)>,
     lock: Arc<Lock>,
 }
@@ -202,7 +202,19 @@ impl Daemon {
         if let Some((listener, gate)) = self.http {
             tokio::spawn(Arc::clone(&doors).serve_http(listener, gate));
         }
-        let mut serving = std::pin::pin!(doors.serve(self.socket.listener));
+        let Door {
+            listener,
+            path,
+            is_inherited,
+        } = self.socket;
+        // While we still listen, nobody takes the name over: another daemon never finds its own removed. One
+        // that a manager made is the manager's, who starts the next daemon on it.
+        let remove = move || {
+            if !is_inherited && let Err(error) = std::fs::remove_file(&path) {
+                tracing::debug!(%error, "the socket was not removed");
+            }
+        };
+        let mut serving = std::pin::pin!(doors.serve(listener, remove));
         let failed = tokio::select! {
             () = &mut serving => false,
             () = self.memory.tend() => {
@@ -217,13 +229,6 @@ impl Daemon {
             Memory::OfEach(namespaces) => {
                 namespaces.close_idle(true).await;
             }
-        }
-        // The socket goes before the lock: a new daemon never finds its own removed. One that a manager
-        // made is the manager's, who starts the next daemon on it.
-        if !self.socket.is_inherited
-            && let Err(error) = std::fs::remove_file(&self.socket.path)
-        {
-            tracing::debug!(%error, "the socket was not removed");
         }
         if failed {
             Err(Error::WriteFailed)

@@ -112,6 +112,7 @@ impl From<store::Error> for Refusal {
             | store::Error::Foreign { .. }
             | store::Error::Newer { .. }
             | store::Error::Locked(_)
+            | store::Error::Ended { .. }
             | store::Error::Full { .. } => Self::new(Code::StorageUnavailable, error.to_string())
                 .hint("The daemon restarts into recovery; repeat the call with the same `key`."),
         }

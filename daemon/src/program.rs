@@ -2,13 +2,13 @@
 //! models, config, doctor.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use lore::places::Places;
+use lore::places::{PlaceError, Places};
 use lore::protocol::Position;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -37,8 +37,13 @@ const REFUSED: u8 = 1;
 const USAGE: u8 = 2;
 /// The daemon could not start.
 const NOT_STARTED: u8 = 3;
+/// A file of settings that sets nothing.
+const NO_FILE: &str = "/dev/null";
 /// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
 const WORKERS: usize = 2;
+/// Threads that carry out what takes long; further calls wait. Each keeps memory of its own for what it makes,
+/// so that hundreds cost more than they are quicker.
+const BLOCKING_THREADS: usize = 64;
 /// A thread that carried out a call and has had no other one for so long ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
@@ -202,10 +207,13 @@ pub fn main() -> ExitCode {
     }
     let args = Args::parse();
     let command = args.command.unwrap_or(Command::Serve { system: false });
-    let command = match pages(command) {
+    let command = match alone(command) {
         Ok(ended) => return ended,
         Err(command) => command,
     };
+    if let Command::Redact { check, files } = command {
+        return redact(args.config, args.socket.as_deref(), check, &files);
+    }
     let is_system = matches!(command, Command::Serve { system: true });
     let places = if is_system && std::env::var_os("LORE_HOME").is_none() {
         Places::system_wide(args.socket.as_deref())
@@ -216,15 +224,10 @@ pub fn main() -> ExitCode {
         Ok(places) => places,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
-    if let Some(named) = args.config.as_deref().filter(|named| !named.exists()) {
-        let named = named.display();
-        let why = format!(
-            "there is no file {named}, which --config names: make it (`lored config default` prints one), or \
-             leave --config out"
-        );
-        return fail(&why, USAGE);
-    }
-    let path = args.config.unwrap_or_else(|| places.config.clone());
+    let path = match named(args.config) {
+        Ok(path) => path.unwrap_or_else(|| places.config.clone()),
+        Err(why) => return fail(&why, USAGE),
+    };
     // Before the settings are used: these tell what is wrong with them.
     if let Command::Config(command) = command {
         return done(match command {
@@ -250,6 +253,8 @@ pub fn main() -> ExitCode {
         Command::Serve { .. }
         | Command::Config(_)
         | Command::Doctor { .. }
+        | Command::Convert { .. }
+        | Command::Redact { .. }
         | Command::Man { .. }
         | Command::Completions { .. } => {
             let reload = |lives: Lives| Reload::new(&path, given, lives, set_log);
@@ -268,11 +273,6 @@ pub fn main() -> ExitCode {
         }
         Command::Rebuild => done(maintenance::rebuild(&config, &places)),
         Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),
-        Command::Convert {
-            kind,
-            path,
-            project,
-        } => done(maintenance::convert::run(kind, &path, project.as_deref())),
         Command::Files {
             path,
             include,
@@ -280,11 +280,6 @@ pub fn main() -> ExitCode {
         } => done(maintenance::files::run(
             &config, &places, &path, &include, &exclude,
         )),
-        Command::Redact { check: true, files } => done(maintenance::redact::check(&config, &files)),
-        Command::Redact {
-            check: false,
-            files,
-        } => done(maintenance::redact::print(&config, &files)),
         Command::Models(ModelsCommand::List) => done(maintenance::models::list(&config, &places)),
         Command::Models(ModelsCommand::Add { folder }) => {
             done(maintenance::models::add_from(&config, &places, &folder))
@@ -292,20 +287,69 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What is made of the command line alone; anything else is given back.
-fn pages(command: Command) -> Result<ExitCode, Command> {
-    let made = match command {
+/// What needs the command line alone, and the files that it names; anything else is given back.
+fn alone(command: Command) -> Result<ExitCode, Command> {
+    Ok(done(match command {
         Command::Man { folder } => lore::pages::write_manuals(Args::command(), &folder)
+            .map(|()| true)
             .map_err(|error| format!("{}: {error}", folder.display())),
         Command::Completions { shell } => {
             let script = lore::pages::completions(Args::command(), shell);
             io::stdout()
                 .write_all(&script)
+                .map(|()| true)
                 .map_err(|error| error.to_string())
         }
+        Command::Convert {
+            kind,
+            path,
+            project,
+        } => maintenance::convert::run(kind, &path, project.as_deref()),
+        Command::Config(ConfigCommand::Check { file: Some(file) }) => {
+            maintenance::settings::check(&file)
+        }
+        Command::Config(ConfigCommand::Default) => maintenance::settings::default(),
         other => return Err(other),
+    }))
+}
+
+/// The file of settings that is named, which has to be there.
+fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
+    match config {
+        Some(named) if !named.exists() => {
+            let named = named.display();
+            Err(format!(
+                "there is no file {named}, which --config names: make it (`lored config default` prints one), or \
+                 leave --config out"
+            ))
+        }
+        config => Ok(config),
+    }
+}
+
+/// Redacts files by the settings in force. Whoever has no home has no file of settings; then those of the
+/// environment count, and the defaults.
+fn redact(
+    config: Option<PathBuf>,
+    socket: Option<&Path>,
+    is_check: bool,
+    files: &[PathBuf],
+) -> ExitCode {
+    let path = match (named(config), Places::find(socket)) {
+        (Err(why), _) => return fail(&why, USAGE),
+        (Ok(Some(path)), _) => path,
+        (Ok(None), Ok(places)) => places.config,
+        (Ok(None), Err(PlaceError::NoHome(_))) => PathBuf::from(NO_FILE),
+        (Ok(None), Err(error)) => return fail(&error.to_string(), USAGE),
     };
-    Ok(done(made.map(|()| true)))
+    let config = match reload::first(&path) {
+        Ok((config, _)) => config,
+        Err(error) => return fail(&error.to_string(), USAGE),
+    };
+    done(match is_check {
+        true => maintenance::redact::check(&config, files),
+        false => maintenance::redact::print(&config, files),
+    })
 }
 
 fn done(result: Result<bool, String>) -> ExitCode {
@@ -324,7 +368,11 @@ fn fail(message: &str, code: u8) -> ExitCode {
 
 /// `RUST_LOG` wins over the config; without it the level can be set anew by what is returned.
 fn log_to_stderr(filter: &str) -> Option<SetLog> {
-    let of_environment = EnvFilter::try_from_default_env().ok();
+    let said = std::env::var(EnvFilter::DEFAULT_ENV).ok();
+    // Other characters can make the parser panic.
+    let of_environment = said
+        .filter(|said| said.is_ascii())
+        .and_then(|said| EnvFilter::try_new(said).ok());
     let is_fixed = of_environment.is_some();
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
@@ -361,6 +409,7 @@ fn serve(
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("doors")
+        .max_blocking_threads(BLOCKING_THREADS)
         .thread_keep_alive(IDLE_THREAD)
         .enable_all()
         .build();

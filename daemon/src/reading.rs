@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use lore::protocol::{AsOf, Position, SessionId};
 
+use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context, blocking};
-use crate::sessions::{self, Line, Wish};
+use crate::sessions::{self, LastAccess, Line, Wish};
 use crate::state::State;
 
 /// What a read of a session is given.
@@ -29,6 +30,8 @@ pub struct Read {
     pub state: State,
     /// Which session.
     pub session: String,
+    /// When somebody looked at it before this read, if that is known.
+    pub looked_at: Option<Micros>,
 }
 
 impl Reading {
@@ -41,13 +44,23 @@ impl Reading {
         let caller = caller.acting_as(self.agent.as_deref())?;
         let state = State::live(&cx, self.at_least).await?;
         let wish = Wish::of(&caller, self.session.as_ref());
-        let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
+        let now = cx.engine.clock().now();
+        let session = wish.find(&state, &caller.actor, now)?;
+        // What is read is not untouched.
+        let access = cx.extensions.get::<LastAccess>();
+        let looked_at = access.and_then(|access| access.note(&session, now));
+        let read = Read {
+            cx,
+            state,
+            session,
+            looked_at,
+        };
         let Some(as_of) = self.as_of else {
-            return Ok(Read { cx, state, session });
+            return Ok(read);
         };
         blocking(move || {
-            let state = state.back_to(&*cx.fold, &session, &as_of)?;
-            Ok(Read { cx, state, session })
+            let state = read.state.back_to(&*read.cx.fold, &read.session, &as_of)?;
+            Ok(Read { state, ..read })
         })
         .await
     }

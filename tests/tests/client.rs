@@ -3,6 +3,7 @@
 #![allow(clippy::indexing_slicing)]
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -437,4 +438,41 @@ fn contexts_go_through_the_client_whole() {
     assert_eq!(code(&["delete", id]), Some(1));
     assert_eq!(code(&["diff", id, id]), Some(1));
     assert_eq!(code(&["load"]), Some(0));
+}
+
+/// Two homes of one user have one socket by default: what is called from the second, which nobody serves, is
+/// refused with what helps, and not written into the first one's memory.
+#[test]
+fn two_homes_and_one_socket() {
+    let cold = cold!();
+    let root = cold.home.path();
+    let runtime = root.join("runtime");
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&runtime)
+        .expect("a folder");
+    let lore = |home: &str, arguments: &[&str]| {
+        let mut command = cold.lore(arguments);
+        command
+            .env_remove("LORE_HOME")
+            .env("HOME", root.join(home))
+            .env("XDG_RUNTIME_DIR", &runtime);
+        command.output().expect("lore runs")
+    };
+    let status = || -> Value {
+        let output = lore("first", &["call", "status", "{}"]);
+        serde_json::from_slice(&output.stdout).expect("a status")
+    };
+    let record = r#"{"tool": "t", "result": "of the second"}"#;
+    let before = status();
+    let refused = lore("second", &["call", "record_step", record]);
+    let after = status();
+    cold.signal(before["pid"].as_u64().expect("a pid"), Signal::KILL);
+    assert!(!refused.status.success());
+    let said = String::from_utf8_lossy(&refused.stdout);
+    assert!(
+        said.contains("serves another home") && said.contains("LORE_HOME"),
+        "{refused:?}"
+    );
+    assert_eq!(before["position"], after["position"], "{after}");
 }

@@ -96,7 +96,13 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/retrieval/vectors/rounding.rs",
         ],
     ),
-    ("hashbrown", &["daemon/src/retrieval/vectors/store.rs"]),
+    (
+        "hashbrown",
+        &[
+            "daemon/src/retrieval/vectors/store.rs",
+            "daemon/src/store/transaction.rs",
+        ],
+    ),
     (
         "unicode_normalization",
         &[

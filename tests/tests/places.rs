@@ -36,6 +36,71 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// What has its files named needs no home; what needs one says which variable is missing.
+#[test]
+fn what_needs_no_home_has_none() {
+    let home = home!();
+    let folder = home.path();
+    let file = |name: &str, says: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, says).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let good = file("good.toml", "[documents]\nfile_bytes_max = 2048\n");
+    let bad = file("bad.toml", "nonsense = 1\n");
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let secret = file("secret.txt", &format!("The token is {token}.\n"));
+    let line = json!({"type": "entity", "name": "Ada", "entityType": "person"});
+    let memory = file("memory.json", &line.to_string());
+    let run = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = Command::new(home.program());
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        let command = command.envs(variables.iter().copied()).args(arguments);
+        let output = command.current_dir(folder).output().unwrap();
+        let said = [&output.stdout[..], &output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&said).into_owned(),
+        )
+    };
+    for (arguments, code, says) in [
+        (&["config", "check", &good][..], 0, "good"),
+        (&["config", "check", &bad], 1, "nonsense"),
+        (&["config", "default"], 0, "# "),
+        (&["redact", &secret], 0, "The token is [redacted:"),
+        (&["redact", "--check", &secret], 1, "1 found in 1 files"),
+        (&["redact", "--config", &good, &secret], 0, "[redacted:"),
+        (
+            &["redact", "--config", "/nowhere", &secret],
+            2,
+            "there is no file /nowhere",
+        ),
+        (&["convert", "memory", &memory], 0, "lore-export"),
+        (&["convert", "memory", "/nowhere"], 3, "/nowhere"),
+        (&["config", "check"], 2, "neither LORE_HOME nor HOME is set"),
+        (&["config", "show"], 2, "neither LORE_HOME nor HOME is set"),
+        (&["verify"], 2, "neither LORE_HOME nor HOME is set"),
+    ] {
+        let (ended, said) = run(&[], arguments);
+        assert_eq!(ended, Some(code), "{arguments:?}: {said}");
+        assert!(
+            said.contains(says) && !said.contains(&token),
+            "{arguments:?}: {said}"
+        );
+    }
+    // A home that is none is no reason to leave out the settings that are in it.
+    let (ended, said) = run(&[("HOME", "here")], &["redact", &secret]);
+    assert_eq!(ended, Some(2), "{said}");
+    assert!(said.contains("must begin with a slash"), "{said}");
+    std::fs::write(folder.join("config.toml"), "nonsense = 1\n").unwrap();
+    let (ended, said) = run(
+        &[("LORE_HOME", folder.to_str().unwrap())],
+        &["redact", &secret],
+    );
+    assert_eq!(ended, Some(2), "{said}");
+    assert!(said.contains("nonsense"), "{said}");
+}
+
 /// The second daemon on one store is refused with the first one's process id; the first one serves
 /// on, and after its kill -9 the second one starts.
 #[test]

@@ -316,6 +316,25 @@ fn files_of_users_are_sent_by_their_clients() {
     let listed = reply_to(&home, ADA, "list_sources", &json!({}));
     assert_eq!(listed["sources"].as_array().unwrap().len(), 1, "{listed:#}");
 
+    // What is too long to be sent is told with the limit; the others are sent.
+    let long = folder_of(ADA, &[("a.md", b"# A\n\nShort."), ("long.md", b"")]);
+    let file = std::fs::File::options()
+        .write(true)
+        .open(long.path().join("long.md"));
+    file.unwrap().set_len((45 << 20) + 1).unwrap();
+    let output = lore_as(
+        &home,
+        ADA,
+        &["docs", "add", long.path().to_str().unwrap(), "--json"],
+    );
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts(&told), [2, 1, 0, 0], "{told:#}");
+    let reason = "has 47185921 bytes; at most 47185920 are read, so split it";
+    assert_eq!(
+        told["failures"],
+        json!([{"path": "long.md", "reason": reason}])
+    );
+
     // An agent sends one by itself.
     let args = json!({"name": "plan.md", "text": "# Plan\n\nThe propeller.\n"});
     let put = reply_to(&home, BOB, "put_document", &args);

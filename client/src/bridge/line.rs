@@ -6,6 +6,8 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::protocol::agent_name;
+
 /// How much of a line over its limit is kept, to find its id.
 const HEAD_BYTES: usize = 4096;
 
@@ -201,7 +203,8 @@ fn cancelled(params: Option<&RawValue>) -> Option<String> {
     Some(same_id(params.request_id.get()))
 }
 
-/// The name that the host gives itself: in `initialize`, or in a request's metadata.
+/// The name that the host gives itself, as an agent's: in `initialize`, or in a request's metadata.
+/// One that a daemon would refuse in a Hello is cut as the daemon cuts it in `initialize`.
 pub(super) fn host_name(line: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Request {
@@ -225,7 +228,7 @@ pub(super) fn host_name(line: &[u8]) -> Option<String> {
     }
     let params = serde_json::from_slice::<Request>(line).ok()?.params;
     let info = params.client_info.or_else(|| params.meta?.client_info)?;
-    Some(info.name).filter(|name| !name.is_empty())
+    Some(agent_name(&info.name)).filter(|name| !name.is_empty())
 }
 
 /// The id of a message of which only the beginning is there.
@@ -381,6 +384,14 @@ mod tests {
         let new = br#"{"params":{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"h2"}}}}"#;
         assert_eq!(host_name(new).as_deref(), Some("h2"));
         assert_eq!(host_name(br#"{"params":{}}"#), None);
+        let long = format!("a\\t{}", "b".repeat(200));
+        let long = format!(r#"{{"params":{{"clientInfo":{{"name":"{long}"}}}}}}"#);
+        let cut = format!("a{}", "b".repeat(127));
+        assert_eq!(host_name(long.as_bytes()), Some(cut));
+        assert_eq!(
+            host_name(br#"{"params":{"clientInfo":{"name":"\t"}}}"#),
+            None
+        );
     }
 
     proptest::proptest! {

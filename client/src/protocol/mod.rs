@@ -2,6 +2,7 @@
 //!
 //! docs/protocol.md says the same for people who write a client in another language.
 
+mod agent;
 mod args;
 mod body;
 mod cbor;
@@ -28,6 +29,7 @@ pub mod tools;
 mod toolset;
 mod words;
 
+pub use agent::{AGENT_BYTES_MAX, agent_name, printable};
 pub use args::Args;
 pub use body::Body;
 pub use error::{Code, ErrorBody};

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, Paid};
-use super::listener::Seat;
+use super::seats::Seat;
 use super::toolbox::Toolbox;
 use super::waiting::Waiting;
 use crate::error::{Code, Refusal};
@@ -27,8 +27,10 @@ use crate::operation::{Answer, Caller, Context, Patience, Quota, blocking, check
 use crate::projects;
 use crate::state::State;
 
-/// Answers are gathered up to this many bytes before they are written.
-const GATHER_BYTES: usize = 64 * 1024;
+/// Answers are gathered up to this many bytes before they are written: what a peer that does not read costs.
+const GATHER_BYTES: usize = 16 * 1024;
+/// Replies from this size on are written from where they are, in bytes.
+const LARGE_BYTES: usize = 64 * 1024;
 
 /// What a connection needs.
 #[derive(Clone)]
@@ -190,6 +192,9 @@ impl Door {
             }
             while let Some(Some(finished)) = flying.next().now_or_never() {
                 bytes_flying -= land(&mut out, seat, &mut waiting, finished);
+                if out.is_due() {
+                    self.flush(writer, &mut out).await?;
+                }
             }
             if !open && flying.is_empty() {
                 return self.flush(writer, &mut out).await;
@@ -235,37 +240,39 @@ impl Door {
                     bytes_flying -= land(&mut out, seat, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
-                Event::Frame(Ok(Some((body, paid)))) => match frame::decode_client(&body) {
-                    Ok(ClientFrame::Call { id, name, args }) => {
-                        let mut call = Call {
-                            id,
-                            bytes: body.len(),
-                            waits: false,
-                            caller: caller.clone(),
-                        };
-                        drop(body);
-                        if self.dispatch.waits(&name) {
-                            (call.caller.patience, call.waits) = waiting.begin(id);
+                Event::Frame(Ok(Some((body, paid)))) => {
+                    let bytes = body.len();
+                    match frame::decode_client(body) {
+                        Ok(ClientFrame::Call { id, name, args }) => {
+                            let mut call = Call {
+                                id,
+                                bytes,
+                                waits: false,
+                                caller: caller.clone(),
+                            };
+                            if self.dispatch.waits(&name) {
+                                (call.caller.patience, call.waits) = waiting.begin(id);
+                            }
+                            if call.waits {
+                                call.bytes = 0;
+                            }
+                            bytes_flying += call.bytes;
+                            flying.push(self.fly(call, name, args, paid));
                         }
-                        if call.waits {
-                            call.bytes = 0;
+                        // Others do not run long enough to be worth stopping: their answers come soon.
+                        Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
+                        Ok(ClientFrame::Hello(_)) => {
+                            let error = ErrorBody::new(
+                                Code::InvalidInput,
+                                "a connection has one Hello, and it has been said",
+                            );
+                            frame::encode_error(&mut out.bytes, None, &error);
+                            open = false;
                         }
-                        bytes_flying += call.bytes;
-                        flying.push(self.fly(call, name, args, paid));
+                        // The frame's bounds are known, so what follows it can still be read.
+                        Err(error) => frame::encode_error(&mut out.bytes, None, &error.into()),
                     }
-                    // Others do not run long enough to be worth stopping: their answers come soon.
-                    Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
-                    Ok(ClientFrame::Hello(_)) => {
-                        let error = ErrorBody::new(
-                            Code::InvalidInput,
-                            "a connection has one Hello, and it has been said",
-                        );
-                        frame::encode_error(&mut out.bytes, None, &error);
-                        open = false;
-                    }
-                    // The frame's bounds are known, so what follows it can still be read.
-                    Err(error) => frame::encode_error(&mut out.bytes, None, &error.into()),
-                },
+                }
                 Event::Frame(Err(error)) => {
                     if let Some(error) = self.told(error) {
                         frame::encode_error(&mut out.bytes, None, &error);
@@ -286,6 +293,7 @@ impl Door {
         } else {
             paid
         };
+        let _turn = self.budget.turn(call.bytes).await;
         Finished {
             id: call.id,
             bytes: call.bytes,
@@ -341,7 +349,7 @@ struct Outbox {
 impl Outbox {
     fn put(&mut self, id: u64, json: Box<RawValue>, meta: Option<&[u8]>) {
         let text = json.get().as_bytes();
-        if text.len() < GATHER_BYTES {
+        if text.len() < LARGE_BYTES {
             frame::encode_answer(&mut self.bytes, id, text, meta);
         } else {
             let place = frame::encode_answer_around(&mut self.bytes, id, text, meta);

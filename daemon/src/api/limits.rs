@@ -85,14 +85,19 @@ impl Limits {
 /// Counted in units of this many bytes.
 const UNIT_BYTES: usize = 4 * 1024;
 
+/// Bytes of large calls that are carried out at a time: what is made of their arguments is about as much again.
+const TURNS_BYTES: usize = 64 << 20;
+
 /// Memory that peers' unanswered bytes may take together.
 ///
 /// Large frames are paid for piece by piece while they are read, and refused when there is nothing
-/// left: a peer that claims much and sends little holds little. Small ones wait their turn.
+/// left: a peer that claims much and sends little holds little. Small ones wait their turn. Of large ones
+/// that are there only some are carried out at a time; the others wait as the bytes that they are.
 #[derive(Clone, Debug)]
 pub struct Budget {
     large: Arc<Semaphore>,
     small: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
 }
 
 /// A part of the budget, given back when dropped.
@@ -118,6 +123,7 @@ impl Budget {
         Self {
             large: Arc::new(Semaphore::new((units - units / 4).max(1))),
             small: Arc::new(Semaphore::new((units / 4).max(SMALL_BYTES / UNIT_BYTES))),
+            turns: Arc::new(Semaphore::new(TURNS_BYTES / UNIT_BYTES)),
         }
     }
 
@@ -131,6 +137,17 @@ impl Budget {
         }
     }
 
+    /// Waits until a call of so many bytes may be carried out: a large one until others are answered, the largest
+    /// until all are. Not for calls that wait for what is to come.
+    pub async fn turn(&self, bytes: usize) -> Paid {
+        if bytes <= SMALL_BYTES {
+            return Paid::default();
+        }
+        let units = bytes.min(TURNS_BYTES).div_ceil(UNIT_BYTES) as u32;
+        let turn = Arc::clone(&self.turns).acquire_many_owned(units).await;
+        Paid(turn.into_iter().collect())
+    }
+
     /// Pays for one more piece of a large frame; `false` when there is no room.
     #[must_use]
     pub fn large(&self, paid: &mut Paid, bytes: usize) -> bool {
@@ -142,5 +159,28 @@ impl Budget {
             }
             Err(_) => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// Small calls never wait for a turn; of the largest one is carried out at a time, and the next when that
+    /// is answered.
+    #[test]
+    fn large_calls_take_turns() {
+        let budget = Budget::new(1 << 30);
+        let largest = budget.turn(TURNS_BYTES * 2).now_or_never();
+        assert!(largest.is_some());
+        assert!(budget.turn(SMALL_BYTES).now_or_never().is_some());
+        assert!(budget.turn(SMALL_BYTES + 1).now_or_never().is_none());
+        drop(largest);
+        let half = budget.turn(TURNS_BYTES / 2).now_or_never();
+        let other = budget.turn(TURNS_BYTES / 2).now_or_never();
+        assert!(half.is_some() && other.is_some());
+        assert!(budget.turn(SMALL_BYTES + 1).now_or_never().is_none());
     }
 }

@@ -1,11 +1,10 @@
-//! Accepting connections: who may, how many, and which door each one means.
+//! Accepting connections: who may, and which door each one means.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lore::protocol::frame;
@@ -21,6 +20,7 @@ use super::dispatch::Dispatch;
 use super::frames::{Door, Next};
 use super::http::Gate;
 use super::limits::{Budget, Limits};
+use super::seats::{Seat, Seats};
 use super::{http, mcp};
 use crate::error::Refusal;
 use crate::live::Live;
@@ -29,112 +29,6 @@ use crate::live::Live;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Read ahead of each connection, in bytes.
 const BUFFER_BYTES: usize = 8 * 1024;
-
-/// One connection's place among all, given up when dropped.
-pub struct Seat {
-    number: u64,
-    seats: Arc<Seats>,
-    has_finished: Arc<AtomicBool>,
-}
-
-/// Every connection there is.
-pub struct Seats {
-    taken: Mutex<Taken>,
-    max: usize,
-}
-
-#[derive(Default)]
-struct Taken {
-    by_number: BTreeMap<u64, Sitting>,
-    next: u64,
-}
-
-/// One who has a seat.
-struct Sitting {
-    uid: u32,
-    has_finished: Arc<AtomicBool>,
-    gives_way: CancellationToken,
-}
-
-impl Taken {
-    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer; else the
-    /// oldest one of whoever has most, if that is more than the newcomer would have.
-    fn gives_way_to(&self, uid: u32) -> Option<u64> {
-        let is_idle = |sitting: &Sitting| !sitting.has_finished.load(Ordering::Relaxed);
-        let idle = self.by_number.iter().find(|(_, one)| is_idle(one));
-        if let Some((number, _)) = idle {
-            return Some(*number);
-        }
-        let mut seats: BTreeMap<u32, usize> = BTreeMap::new();
-        for one in self.by_number.values() {
-            *seats.entry(one.uid).or_default() += 1;
-        }
-        let own = seats.get(&uid).copied().unwrap_or_default();
-        let (most, count) = seats.into_iter().max_by_key(|(_, count)| *count)?;
-        let oldest = self.by_number.iter().find(|(_, one)| one.uid == most);
-        oldest
-            .filter(|_| count > own + 1)
-            .map(|(number, _)| *number)
-    }
-}
-
-impl Seats {
-    fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self {
-            taken: Mutex::default(),
-            max,
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A seat for a new connection of a user. When all are taken, another one gives way; `None` when none
-    /// has to.
-    fn take(self: &Arc<Self>, uid: u32, gives_way: CancellationToken) -> Option<Seat> {
-        let mut taken = self.lock();
-        if taken.by_number.len() >= self.max {
-            let number = taken.gives_way_to(uid)?;
-            if let Some(sitting) = taken.by_number.remove(&number) {
-                sitting.gives_way.cancel();
-            }
-        }
-        let number = taken.next;
-        taken.next += 1;
-        let has_finished = Arc::new(AtomicBool::new(false));
-        let sitting = Sitting {
-            uid,
-            has_finished: Arc::clone(&has_finished),
-            gives_way,
-        };
-        taken.by_number.insert(number, sitting);
-        Some(Seat {
-            number,
-            seats: Arc::clone(self),
-            has_finished,
-        })
-    }
-}
-
-impl Seat {
-    /// The only seat, for tests of a door by itself.
-    #[cfg(test)]
-    pub fn alone() -> Option<Self> {
-        Seats::new(1).take(0, CancellationToken::new())
-    }
-
-    /// From now on this connection does not give way to new ones.
-    pub fn has_finished_a_call(&self) {
-        self.has_finished.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.seats.lock().by_number.remove(&self.number);
-    }
-}
 
 /// What a user calls into, and what keeps it open as long as the connection is.
 pub struct Guest {
@@ -188,11 +82,16 @@ impl Doors {
         }
     }
 
-    /// Accepts until told to stop, then waits for calls in flight, up to `drain_ms_max`.
-    pub async fn serve(self: Arc<Self>, listener: UnixListener) {
+    /// Accepts until told to stop, then waits for calls in flight, up to `drain_ms_max`. In between, while
+    /// its name is still taken, the socket is taken away by `remove`.
+    pub async fn serve(self: Arc<Self>, listener: UnixListener, remove: impl FnOnce()) {
         loop {
+            let accepted = async {
+                self.seats.room().await;
+                listener.accept().await
+            };
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = accepted => accepted,
                 () = self.stop.cancelled() => break,
             };
             match accepted {
@@ -203,6 +102,7 @@ impl Doors {
                 }
             }
         }
+        remove();
         drop(listener);
         self.connections.close();
         if timeout(self.drain, self.connections.wait()).await.is_err() {
@@ -218,8 +118,12 @@ impl Doors {
     pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: Gate) {
         let http = Arc::new(http::Service::behind(&self.limits.get(), gate));
         loop {
+            let accepted = async {
+                self.seats.room().await;
+                listener.accept().await
+            };
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = accepted => accepted,
                 () = self.stop.cancelled() => break,
             };
             match accepted {
@@ -343,7 +247,7 @@ impl Doors {
                 Next::Mcp(host) => mcp::serve(door, host, seat, reader, writer).await,
             },
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
-                let host = mcp::anonymous(uid);
+                let host = mcp::anonymous(uid, &door.limits);
                 mcp::serve(door, host, seat, reader, writer).await
             }
             Some(b'A'..=b'Z') => {
@@ -408,34 +312,29 @@ fn turned_away(first: Option<u8>, refusal: &Refusal) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
-    /// Who never got an answer gives way first, then whoever has most; nobody does for one who would have
-    /// as many.
-    #[test]
-    fn seats_are_shared() {
-        let seats = Seats::new(4);
-        let tokens: Vec<CancellationToken> = (0..6).map(|_| CancellationToken::new()).collect();
-        let take = |uid: u32, number: usize| seats.take(uid, tokens[number].clone());
-        let mut first: Vec<Seat> = (0..4).map(|number| take(1, number).unwrap()).collect();
-        for seat in [0, 2, 3] {
-            first[seat].has_finished_a_call();
-        }
-        let newcomer = take(1, 4).expect("the second one is idle");
-        assert!(tokens[1].is_cancelled() && !tokens[0].is_cancelled());
-        newcomer.has_finished_a_call();
-        assert!(take(1, 5).is_none(), "all of one user's, all in use");
-        let other = take(2, 5).expect("user 1 has four, user 2 none");
-        assert!(tokens[0].is_cancelled());
-        other.has_finished_a_call();
-        let second = seats.take(2, CancellationToken::new()).unwrap();
-        second.has_finished_a_call();
-        assert!(
-            seats.take(2, CancellationToken::new()).is_none(),
-            "two each"
-        );
-        first.clear();
+    /// The socket's name goes while its listener is still there: nobody can have taken it over by then.
+    #[tokio::test]
+    async fn the_name_goes_before_the_listener() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lore.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let find: Find =
+            Box::new(|_| Box::pin(async { Err(Refusal::new(Code::Internal, "nobody comes in")) }));
+        let stop = CancellationToken::new();
+        let limits = Live::new(Limits::default());
+        let doors = Arc::new(Doors::new(find, limits, 4, stop.clone()));
+        stop.cancel();
+        let mut listens = false;
+        let remove = || {
+            listens = std::os::unix::net::UnixStream::connect(&path).is_ok();
+            std::fs::remove_file(&path).unwrap();
+        };
+        doors.serve(listener, remove).await;
+        assert!(listens && !path.exists());
     }
 }

@@ -15,6 +15,7 @@ mod operations;
 mod redacting;
 pub mod reference;
 mod resources;
+mod seats;
 mod sharing;
 mod toolbox;
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl Folder {
             Ok(()) | Err(_) => {}
         }
         for name in [NEW, BLOBS, Content::Log.folder(), Content::Objects.folder()] {
-            make(&self.path.join(name))?;
+            make_own(&self.path.join(name))?;
         }
         Ok(())
     }
@@ -167,9 +167,7 @@ impl Folder {
     pub fn blob_name(&mut self, blob: &BlobRef) -> Result<String, Error> {
         let name = blob_file(blob);
         if let Some(shard) = self.path.join(&name).parent() {
-            if !shard.exists() {
-                make(shard)?;
-            }
+            make_own(shard)?;
             // Also for a blob that is there: a run that was killed did not come to it.
             self.touched.insert(self.path.join(BLOBS));
             self.touched.insert(shard.to_path_buf());
@@ -282,6 +280,19 @@ fn make(path: &Path) -> Result<(), Error> {
         .map_err(Error::file("creating", path))
 }
 
+/// Makes a folder of the backup's own. Through a link in its place, files of somebody else would be written and
+/// swept.
+fn make_own(path: &Path) -> Result<(), Error> {
+    match path.symlink_metadata() {
+        Ok(there) if there.is_dir() => Ok(()),
+        Ok(_) => Err(Error::refused(format!(
+            "{path:?} is a link or a file where this backup has a folder of its own: put the folder back, or \
+             give another folder for the backup"
+        ))),
+        Err(_) => make(path),
+    }
+}
+
 fn is_empty(path: &Path) -> Result<bool, Error> {
     let mut entries = fs::read_dir(path).map_err(Error::file("listing", path))?;
     Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "lost+found")))
@@ -293,6 +304,29 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    /// What stands in place of one of the backup's own folders is refused, and not written through.
+    #[test]
+    fn a_link_in_place_of_a_folder_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let (backup, other) = (root.path().join("kept"), root.path().join("other"));
+        fs::create_dir(&other).unwrap();
+        let store = StoreId([7; 16]);
+        drop(Folder::open(&backup, store).unwrap());
+        for own in ["log", "objects", "blobs"] {
+            let (folder, aside) = (backup.join(own), root.path().join("aside"));
+            fs::rename(&folder, &aside).unwrap();
+            symlink(&other, &folder).unwrap();
+            let refused = Folder::open(&backup, store).err().unwrap().to_string();
+            assert!(refused.contains("is a link or a file"), "{refused}");
+            fs::remove_file(&folder).unwrap();
+            fs::rename(&aside, &folder).unwrap();
+        }
+        let blob = BlobRef::of(b"x");
+        symlink(&other, backup.join("blobs").join(&blob.hex()[..2])).unwrap();
+        let mut folder = Folder::open(&backup, store).unwrap();
+        assert!(folder.blob_name(&blob).is_err());
+    }
 
     /// A sweep removes links, and nothing of what they lead to.
     #[test]

@@ -53,6 +53,8 @@ pub struct Brought {
 }
 
 enum Event {
+    /// A checkpoint that is there.
+    Known(CheckpointKey),
     Saved(Save),
     Marked(Mark),
 }
@@ -153,6 +155,22 @@ impl<'b> Bringing<'b> {
         Ok(())
     }
 
+    /// A checkpoint that is there, with the keys of its context: what is brought comes behind it.
+    pub fn know(&mut self, checkpoint: CheckpointKey, keys: impl Iterator<Item = String>) {
+        let number = self.brought.saves;
+        self.holders.extend(keys.map(|key| (key, number)));
+        self.brought.saves += 1;
+        self.brought.events.push(Event::Known(checkpoint));
+    }
+
+    /// A mark that is there, or that it was taken back.
+    pub fn know_mark(&mut self, key: &str, is_unmarked: bool) {
+        match is_unmarked {
+            true => self.marks.remove(key),
+            false => self.marks.insert(key.to_owned()),
+        };
+    }
+
     /// Brings a mark, or that it was taken back.
     pub fn mark(&mut self, key: String, is_unmarked: bool) {
         if is_unmarked {
@@ -246,8 +264,8 @@ impl Brought {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// The events, each of a session that has no checkpoints yet, in the order in which they were
-    /// brought.
+    /// The events, each of a session that has no checkpoints but those that are known, in the order in which
+    /// they were brought.
     ///
     /// # Errors
     /// `STORAGE_QUOTA_EXCEEDED` when they are more than may be kept.
@@ -281,10 +299,11 @@ impl Brought {
         };
         let mut decided = Vec::with_capacity(self.events.len());
         for event in self.events {
-            decided.push(match event {
-                Event::Saved(save) => deciding.save(save)?,
-                Event::Marked(mark) => deciding.mark(mark),
-            });
+            match event {
+                Event::Known(checkpoint) => deciding.know(checkpoint),
+                Event::Saved(save) => decided.push(deciding.save(save)?),
+                Event::Marked(mark) => decided.push(deciding.mark(mark)),
+            }
         }
         let keeping = Keeping {
             objects: self.objects,
@@ -351,6 +370,11 @@ struct Deciding<'d> {
 }
 
 impl Deciding<'_> {
+    fn know(&mut self, checkpoint: CheckpointKey) {
+        self.ids.insert(checkpoint, checkpoint);
+        self.in_order.push(checkpoint);
+    }
+
     fn save(&mut self, save: Save) -> Result<Decided, Refusal> {
         let is_taken = view::place_of(self.rows, &save.checkpoint)?.is_some();
         let checkpoint = if is_taken {

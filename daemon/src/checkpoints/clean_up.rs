@@ -86,7 +86,7 @@ fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
     let mut found = Vec::new();
     view::sessions(rows, &mut |session, row| {
         let written = sessions::get(rows, session)?.map_or(0, |row| row.last_activity);
-        let read = access.and_then(|access| access.of(session)).unwrap_or(0);
+        let read = access.map_or(0, |access| access.none_since(session));
         let touched = written.max(read);
         if row.count > 0 && touched < before {
             found.push((touched, session.to_owned()));

@@ -20,7 +20,7 @@ pub struct Limits {
     /// From this share of `total_bytes_max` on, untouched sessions give up what has no name, in
     /// percent.
     pub clean_percent: u64,
-    /// Untouched is a session that nobody wrote to or loaded from for so many days.
+    /// Untouched is a session that nobody wrote to or read for so many days.
     pub untouched_days: u64,
 }
 

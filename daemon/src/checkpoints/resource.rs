@@ -13,7 +13,7 @@ use crate::error::Refusal;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry, Page, Resource, Touched};
-use crate::sessions::Wish;
+use crate::sessions::{LastAccess, Wish};
 use crate::state::State;
 use crate::store::{Direction, Error, Rows};
 
@@ -67,6 +67,9 @@ impl Resource for Checkpoint {
             .map_err(|error| Refusal::invalid(format!("this is no address: {error}")))?;
         let state = State::live(&cx, None).await?;
         let found = Found::of(&state, &checkpoint)?;
+        if let Some(access) = cx.extensions.get::<LastAccess>() {
+            access.note(&found.session, cx.engine.clock().now());
+        }
         blocking(move || Ok(found.context(&cx, &state)?.text.clone())).await
     }
 

@@ -86,6 +86,12 @@ impl File {
         let mut config = Config::new();
         config.engine.durable = self.durability == Durability::Sync;
         if let Some(log) = self.log {
+            // tracing-subscriber 0.3 panics on some other characters.
+            if !log.is_ascii() {
+                return Err(Error::Whole(format!(
+                    "the setting `log` is {log:?}: a filter is of ASCII characters alone"
+                )));
+            }
             if let Err(error) = EnvFilter::try_new(&log) {
                 return Err(Error::Whole(format!(
                     "the setting `log` is {log:?}: {error}"
@@ -235,7 +241,7 @@ section! {
         /// From this share of `total_bytes_max` on, untouched sessions give up checkpoints without a
         /// name, in percent.
         clean_percent => checkpoints.clean_percent, 1, 100;
-        /// Untouched is a session that nobody wrote to or loaded from for so many days.
+        /// Untouched is a session that nobody wrote to or read for so many days.
         untouched_days => checkpoints.untouched_days, 0, 36_500;
     }
 }

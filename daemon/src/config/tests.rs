@@ -93,6 +93,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("limits = 3", "it is a table, `[limits]`"),
         ("log = 3", "`log` is 3; it must be a text"),
         ("log = \"lored=loud\"", "`log`"),
+        ("log = \" \u{711}\u{89}[d\"", "ASCII characters alone"),
         ("[layers]\nuseful = [1]", "a list of texts"),
         ("a = 1\n=", "config.toml:2:1: this is no TOML"),
         ("[search]\nmodels = \"models\"", "must be an absolute path"),

@@ -1,9 +1,10 @@
 //! The file of the reference MCP memory server: a knowledge graph as JSON lines, each an entity with its
 //! observations, or a relation.
 //!
-//! It becomes one session. Each entity is a message that mentions it and says what was observed, so that a
-//! search finds the observations and a list of entities the entity; each relation relates two entities. The
-//! file has no times: everything is at the beginning of 1970.
+//! It becomes one session. Each entity is a message that mentions it, and so is each observation of it, so that
+//! a search finds the observations and a list of entities the entity; each relation relates two entities. The
+//! file has no times: everything is at the beginning of 1970. An observation that came since changes no message
+//! that there was, so that a file that has grown is gone on from.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -134,24 +135,28 @@ impl Graph {
             json!({"title": title, "tags": ["imported", "memory"]}),
         )?;
         for (n, (kind, name, observations)) in self.entities.iter().enumerate() {
-            let mut content = format!("{name} ({})", kind.replace('_', " "));
-            for observation in observations {
-                content.push_str("\n- ");
-                content.push_str(observation);
-            }
+            let heading = format!("{name} ({})", kind.replace('_', " "));
             let mut mention = self.entity(name);
             if let Some(map) = mention.as_object_mut() {
                 map.insert("how".to_owned(), json!("json"));
                 map.insert("span".to_owned(), json!([0, name.len()]));
             }
-            let message = json!({
-                "message": format!("m-{}", n + 1),
-                "sender": "system",
-                "type": "tool_result",
-                "content": content,
-                "mentions": [mention],
-            });
-            lines.event(0, "MessageRecorded", message)?;
+            let message = |id: String, content: &str| {
+                json!({
+                    "message": id,
+                    "sender": "system",
+                    "type": "tool_result",
+                    "content": content,
+                    "mentions": [mention],
+                })
+            };
+            let id = format!("m-{}", n + 1);
+            lines.event(0, "MessageRecorded", message(id.clone(), &heading))?;
+            for (k, observation) in observations.iter().enumerate() {
+                let content = format!("{heading}\n- {observation}");
+                let id = format!("{id}-{}", k + 1);
+                lines.event(0, "MessageRecorded", message(id, &content))?;
+            }
         }
         for (from, relation, to) in &self.relations {
             let (from, to) = (self.entity(from), self.entity(to));

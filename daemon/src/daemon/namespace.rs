@@ -64,8 +64,14 @@ impl Namespace {
         let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
         let blobs = Blobs::open(&folder.blobs())?;
         let end = opened.tail.position;
+        let is_damaged = opened.damage.is_some();
+        let now = clock.now();
         let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
         entities::follow::Place::of(&folder, engine.store_id()).check(end);
+        let cursors = Cursors::open(folder.cursors());
+        if !is_damaged {
+            cursors.take_back(engine.store_id(), end);
+        }
         let mut extensions = Extensions::default();
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =
@@ -94,8 +100,8 @@ impl Namespace {
             false => projects.blind(),
         };
         let extensions = extensions
-            .with(LastAccess::open(folder.access()))
-            .with(Cursors::open(folder.cursors()))
+            .with(LastAccess::open(folder.access(), end.0 == 0, now))
+            .with(cursors)
             .with(lives.sessions.clone())
             .with(lives.last_read.clone())
             .with(config.packs)

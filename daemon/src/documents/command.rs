@@ -8,7 +8,7 @@ use super::event::{
     Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
     FileFailed, SourceAdded, SourceRemoved, Taken,
 };
-use super::view::{self, SourceRow};
+use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, Hash, NewEvent, codec};
@@ -28,7 +28,7 @@ fn digits(hash: &Hash) -> String {
 }
 
 /// The id of a new document: of its source, its path, and how many had the same one before.
-fn document_id(rows: &dyn Rows, source: &str, path: &str) -> Result<String, Refusal> {
+pub(super) fn document_id(rows: &dyn Rows, source: &str, path: &str) -> Result<String, Refusal> {
     let mut again = 0_u64;
     loop {
         let id = id_of(source, path, again);
@@ -174,6 +174,16 @@ impl Command for TakeDocument {
 }
 
 impl TakeDocument {
+    /// What it holds in memory, in bytes, about: payloads with the texts that are in them, and facts.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let further = self.further.iter().map(|further| &further.body);
+        let bodies = self.body.iter().chain(further);
+        // Each further part repeats the title.
+        let facts = codec::encode(&self.taken).len() + self.further.len() * self.taken.title.len();
+        bodies.map(|body| body.bytes.len()).sum::<usize>() + facts
+    }
+
     /// What is recorded, in a source that there is.
     fn events(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
         let moved = match self.moved.take() {
@@ -230,6 +240,9 @@ pub struct PutDocument {
     pub under: SourceAdded,
     /// Whether the source comes to be by this, where it is not there.
     pub may_begin: bool,
+    /// Whether it has a key: then something is recorded in any case, so that a late repetition of it does
+    /// not undo what came in between.
+    pub has_key: bool,
     /// To the caller.
     pub unchanged: Unchanged,
 }
@@ -244,9 +257,15 @@ impl Command for PutDocument {
                     let message = format!("the settings of `{source}` changed meanwhile");
                     return Err(Refusal::new(Code::Conflict, message).hint("Repeat the call."));
                 }
-                if self.is_there(on.rows, &row)? {
-                    *self.unchanged.told() = true;
-                    return Err(nothing_recorded());
+                if let Some((document, known)) = self.there(on.rows, &row)? {
+                    if !self.has_key {
+                        *self.unchanged.told() = true;
+                        return Err(nothing_recorded());
+                    }
+                    let stamp = known.taken.stamp;
+                    let same = DocumentTouched { document, stamp };
+                    let body = empty(self.take.salt);
+                    return Ok(vec![event(source, DocumentTouched::KIND, &same, body)]);
                 }
                 None
             }
@@ -262,18 +281,23 @@ impl Command for PutDocument {
 }
 
 impl PutDocument {
-    /// Whether the document of this name says just this, as its source wants it said.
-    fn is_there(&self, rows: &dyn Rows, source: &SourceRow) -> Result<bool, Refusal> {
+    /// The document of this name, if it says just this, as its source wants it said.
+    fn there(
+        &self,
+        rows: &dyn Rows,
+        source: &SourceRow,
+    ) -> Result<Option<(String, DocumentRow)>, Refusal> {
         let taken = &self.take.taken;
-        let Some(known) = view::document_at(rows, &self.take.source, &taken.path)? else {
-            return Ok(false);
+        let Some(id) = view::document_at(rows, &self.take.source, &taken.path)? else {
+            return Ok(None);
         };
-        let known = view::document(rows, &known)?;
-        Ok(known.is_some_and(|known| {
+        let known = view::document(rows, &id)?.filter(|known| {
             known.version().0 >= source.told
+                && known.is_whole()
                 && known.taken.hash == taken.hash
                 && known.taken.title == taken.title
-        }))
+        });
+        Ok(known.map(|known| (id, known)))
     }
 }
 

@@ -147,7 +147,8 @@ pub struct Continued {
     pub blobs: Vec<ByteArray<32>>,
 }
 
-/// A further part of the document that the event before it is about; in the same commit.
+/// A further part of a document; in the same commit as the one before it, unless the document comes from
+/// another store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentContinued {
     /// The part.

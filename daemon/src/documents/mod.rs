@@ -1,13 +1,16 @@
 //! Documents: folders and files that people name as sources, taken in as text and chunks, and kept as
 //! the files are.
 
+mod bring;
 mod catalogue;
 mod changed;
 mod command;
 mod event;
 pub mod ingest;
 mod meant;
+mod names;
 pub mod operations;
+mod parts;
 mod prepare;
 pub mod resource;
 mod room;
@@ -16,6 +19,7 @@ pub mod sources;
 mod types;
 mod view;
 
+pub use bring::{Bringing, Brought, Fact, Further, first_body, further_body};
 pub use catalogue::{Catalogue, Entry};
 /// The kinds of events, with what each says.
 pub mod events {
@@ -26,12 +30,13 @@ pub mod events {
 }
 
 pub use event::{DocumentFact, Part, SourceAdded, Taken, blobs_of, part_of};
+pub use names::{check_name, check_source};
 pub use room::{Room, Settings};
 pub use root::Root;
 pub use types::type_of;
 pub use view::{
-    DocumentRow, PartRow, SPACE, apply, changed, document, failures, file_name, forget,
-    position_of, source, sources as all_sources,
+    DocumentRow, SPACE, apply, changed, document, failures, file_name, forget, position_of, source,
+    sources as all_sources,
 };
 
 // For the engine's own tests, which decide real commands.

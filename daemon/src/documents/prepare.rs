@@ -165,7 +165,38 @@ fn part(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
+    use lore::places::Places;
+
     use super::*;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+
+    /// A command counts as what it holds: parts are short, so that all of a long text is in it.
+    #[tokio::test]
+    async fn a_long_text_is_counted() {
+        const BYTES: usize = 1 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places {
+            config: folder.path().join("lored.toml"),
+            data: folder.path().join("data"),
+            state: folder.path().join("state"),
+            socket: folder.path().join("run/own.sock"),
+        };
+        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let chunks: Vec<Chunk> = (0..BYTES / 1024)
+            .map(|n| chunk(n, n * 1024..(n + 1) * 1024))
+            .collect();
+        let document = Document {
+            source: "source-1".to_owned(),
+            taken: Taken::default(),
+            moved: None,
+            text: &"x".repeat(BYTES),
+            chunks: &chunks,
+            warnings: Vec::new(),
+        };
+        let bytes = document.prepare(daemon.context().unwrap()).unwrap().bytes();
+        assert!((BYTES..BYTES + BYTES / 8).contains(&bytes), "{bytes}");
+    }
 
     fn chunk(number: usize, range: Range<usize>) -> Chunk {
         Chunk {

@@ -109,8 +109,8 @@ fn listed(entry: &Entry) -> Listed {
 /// what was told is left out.
 fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusal> {
     let mut whole = String::new();
-    for part in &row.parts {
-        let read = read(cx, state, part)?;
+    for part in row.parts.iter() {
+        let read = read(cx, state, &part)?;
         let told = (whole.len() as u64).saturating_sub(read.part.start);
         let told = usize::try_from(told).unwrap_or(usize::MAX);
         whole.push_str(read.text.get(told..).unwrap_or_default());

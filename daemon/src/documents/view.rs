@@ -16,13 +16,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::event::{DocumentFact, SourceAdded, Taken};
+use super::parts::{PartRow, Parts};
 use super::sources::Stamp;
 use crate::clock::Micros;
 use crate::log::{Position, RecordKey, Stamped, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
-/// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("documents.1");
+/// The rows of this view, version 2.
+pub const SPACE: Space = Space::new("documents.2");
 
 /// A source as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,25 +39,6 @@ pub struct SourceRow {
     pub told: u64,
 }
 
-/// Where a part of a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartRow {
-    /// The event that brought it.
-    pub position: u64,
-    /// In which record.
-    pub record: u64,
-    /// The number of its first chunk.
-    pub first_chunk: u32,
-}
-
-impl PartRow {
-    /// Where its event is.
-    #[must_use]
-    pub fn place(&self) -> (RecordKey, Position) {
-        (RecordKey(Position(self.record)), Position(self.position))
-    }
-}
-
 /// A document as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentRow {
@@ -67,14 +49,20 @@ pub struct DocumentRow {
     /// When it was taken in.
     pub at: Micros,
     /// Its parts, in order.
-    pub parts: Vec<PartRow>,
+    pub parts: Parts,
 }
 
 impl DocumentRow {
     /// The event that brought its first part: which version it is.
     #[must_use]
     pub fn version(&self) -> Position {
-        Position(self.parts.first().map_or(0, |part| part.position))
+        Position(self.parts.iter().next().map_or(0, |part| part.position))
+    }
+
+    /// Whether all its parts are there. One that comes from another store may come in several commits.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.parts.iter().len() >= self.taken.parts as usize
     }
 
     /// The name of its file.
@@ -152,7 +140,7 @@ pub fn apply(
                 .map_or(position, |known| known.told);
             let row = SourceRow {
                 added,
-                added_at: known.map_or(event.header.time, |known| known.added_at),
+                added_at: known.map_or(event.header.happened_at(), |known| known.added_at),
                 position,
                 told,
             };
@@ -218,12 +206,12 @@ fn apply_taken(
     rows.remove(SPACE, &key(b'f', source, Some(&taken.path)));
     let row = DocumentRow {
         source: source.to_owned(),
-        at: event.header.time,
-        parts: vec![PartRow {
+        at: event.header.happened_at(),
+        parts: Parts::from_iter([PartRow {
             position: event.position().0,
             record: record.0.0,
             first_chunk: 0,
-        }],
+        }]),
         taken,
     };
     put(rows, &own, &row);
@@ -294,7 +282,7 @@ pub fn document(rows: &dyn Rows, document: &str) -> Result<Option<DocumentRow>, 
 pub fn position_of(rows: &dyn Rows, id: &str, chunk: u32) -> Result<Option<Position>, Error> {
     let row = document(rows, id)?;
     Ok(row.and_then(|row| {
-        let part = row.parts.iter().rfind(|part| part.first_chunk <= chunk);
+        let part = row.parts.of_chunk(chunk);
         part.map(|part| Position(part.position))
     }))
 }

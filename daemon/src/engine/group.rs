@@ -44,11 +44,20 @@ impl Group {
 
     /// Everything to commit.
     pub fn into_changes(self, base: &dyn Rows, fold: &dyn Fold) -> Changes {
-        let mut tx = Transaction::resume(base, self.changes);
+        let Self {
+            changes,
+            records,
+            events,
+            tail,
+            ..
+        } = self;
+        // All of it is in the records, which are copied now.
+        drop(events);
+        let mut tx = Transaction::resume(base, changes);
         for &space in fold.spaces() {
-            replay::mark(&mut tx, space, self.tail.position);
+            replay::mark(&mut tx, space, tail.position);
         }
-        for (key, record) in self.records.finish() {
+        for (key, record) in records.finish() {
             tx.put(LOG, &key.to_bytes(), &record);
         }
         tx.into_changes()

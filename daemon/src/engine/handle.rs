@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::compaction::Compactor;
 use super::group::Request;
-use super::health::Health;
+use super::health::{Health, WriteState};
 use super::writer::{Job, Message};
 use super::{Command, Decide, KeyClaim, Outcome, Published};
 use crate::clock::Clock;
@@ -68,8 +68,10 @@ impl Engine {
     pub async fn write(&self, write: Write) -> Result<Outcome, Refusal> {
         let units = (write.bytes / UNIT_BYTES).clamp(UNITS_MIN, self.room_units);
         let gone = || {
-            Refusal::new(Code::StorageUnavailable, "the daemon is stopping")
-                .hint("Repeat the call with the same `key`; the next daemon answers it.")
+            self.health.refusal().unwrap_or_else(|| {
+                Refusal::new(Code::StorageUnavailable, "the daemon is stopping")
+                    .hint("Repeat the call with the same `key`; the next daemon answers it.")
+            })
         };
         // Back-pressure: a full queue makes callers wait here, before anything is promised.
         let room = Arc::clone(&self.room)
@@ -100,7 +102,8 @@ impl Engine {
         }
     }
 
-    /// Whether the writer answers: asked for something that it refuses, behind all that waits.
+    /// Whether the writer answers, asked for something that it refuses, behind all that waits; and
+    /// whether writing has not failed for good.
     pub async fn is_alive(&self) -> bool {
         let refused = self
             .write(Write {
@@ -110,7 +113,8 @@ impl Engine {
                 bytes: 0,
             })
             .await;
-        !refused.is_err_and(|refusal| refusal.code == Code::Timeout)
+        let has_answered = !refused.is_err_and(|refusal| refusal.code == Code::Timeout);
+        has_answered && !matches!(self.health.get(), WriteState::Failed { .. })
     }
 
     /// The last durable state.

@@ -7,6 +7,7 @@
 
 mod compaction;
 pub mod erasure;
+mod fault;
 mod group;
 mod handle;
 mod health;
@@ -15,6 +16,7 @@ mod open;
 pub mod replay;
 pub mod restore;
 mod sync;
+mod time;
 mod writer;
 
 use std::sync::Arc;

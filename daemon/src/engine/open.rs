@@ -1,6 +1,7 @@
 //! From a folder to a running engine: creation, look-first recovery, the head's proof, views that
 //! are behind or ahead.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::channel;
@@ -10,10 +11,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::compaction::Compactor;
+use super::fault::Watched;
 use super::handle::Engine;
 use super::health::{Health, WriteState};
 use super::replay;
 use super::sync::{self, Finisher};
+use super::time::LogTime;
 use super::writer::Writer;
 use super::{Fold, Published, Settings, Tail};
 use crate::clock::Clock;
@@ -281,21 +284,31 @@ impl Opened {
             health: health.clone(),
             finisher: Arc::clone(&finisher),
             queue: jobs,
+            ready: VecDeque::new(),
             sync: groups,
             tail: self.tail,
+            time: LogTime::default(),
             stopping: false,
             emptying: None,
             rewriting: None,
         };
         let settle_idle = Duration::from_millis(settings.settle_idle_ms);
         let synced = queue.clone();
+        let fault = Watched::writer(health.clone());
+        let sync_fault = Watched::sync(health.clone(), queue.clone());
         let threads = vec![
             std::thread::Builder::new()
                 .name("writer".to_owned())
-                .spawn(move || writer.run())?,
+                .spawn(move || {
+                    let _fault = fault;
+                    writer.run();
+                })?,
             std::thread::Builder::new()
                 .name("sync".to_owned())
-                .spawn(move || sync::run(&committed, &synced, &finisher, settle_idle))?,
+                .spawn(move || {
+                    let _fault = sync_fault;
+                    sync::run(&committed, &synced, &finisher, settle_idle);
+                })?,
         ];
         Ok(Engine {
             queue,

@@ -12,6 +12,7 @@ use super::health::{Health, WriteState};
 use super::linger::Linger;
 use super::open::{DataFolder, reopen};
 use super::sync::{Answer, Committed, Finisher, answer};
+use super::time::LogTime;
 use super::{Fold, Outcome, Published, Settings, Tail};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
@@ -54,8 +55,11 @@ pub(super) struct Writer {
     pub health: Health,
     pub finisher: Arc<Finisher>,
     pub queue: Receiver<Message>,
+    /// Out of the queue, not looked at yet.
+    pub ready: VecDeque<Message>,
     pub sync: Sender<Committed>,
     pub tail: Tail,
+    pub time: LogTime,
     /// What is queued is finished, and then the writer ends.
     pub stopping: bool,
     /// Who waits for the journal to be emptied.
@@ -78,14 +82,17 @@ impl Writer {
         let mut last_callers = 0;
         let mut open = self.open_group();
         let mut linger = self.linger();
-        let mut ready: VecDeque<Message> = VecDeque::new();
         loop {
-            let wait = wait_for(&open, syncing, self.stopping, &linger);
-            match self.next(&mut ready, wait) {
+            let next = if syncing && self.is_full(&open) {
+                self.next_but_writes()
+            } else {
+                self.next(wait_for(&open, syncing, self.stopping, &linger))
+            };
+            match next {
                 Some(Message::Write(job)) => self.take(*job, &mut open),
                 Some(Message::Synced(result)) => {
                     syncing = false;
-                    linger.answered(last_callers, open.answers.len());
+                    linger.answered(last_callers, open.answers.len() + self.ready.len());
                     if let Some((error, mut answers)) = result {
                         answers.append(&mut open.answers);
                         open = self.fail(&error, answers);
@@ -107,16 +114,16 @@ impl Writer {
                 self.rewrite(&changes, reply);
                 open = self.open_group();
             }
-            if !syncing && !open.answers.is_empty() && self.is_due(&open, &mut ready, &linger) {
+            if !syncing && !open.answers.is_empty() && self.is_due(&open, &linger) {
                 last_callers = open.answers.len();
                 let full = std::mem::replace(&mut open, self.open_group());
                 // Alone and nothing waiting: syncing here saves a lone caller two thread hops.
-                let alone = last_callers == 1 && ready.is_empty();
+                let alone = last_callers == 1 && self.ready.is_empty();
                 match self.commit(full, alone) {
                     Ok(handed_over) => {
                         syncing = handed_over;
                         if !handed_over {
-                            linger.answered(last_callers, self.pull(&mut ready));
+                            linger.answered(last_callers, self.pull());
                         }
                         open.group = Group::after(self.tail);
                     }
@@ -157,8 +164,9 @@ impl Writer {
         }
     }
 
-    fn next(&self, ready: &mut VecDeque<Message>, wait: Option<Duration>) -> Option<Message> {
-        if let Some(message) = ready.pop_front() {
+    /// The next message, waiting so long for it.
+    fn next(&mut self, wait: Option<Duration>) -> Option<Message> {
+        if let Some(message) = self.ready.pop_front() {
             return Some(message);
         }
         match wait {
@@ -168,24 +176,37 @@ impl Writer {
         }
     }
 
-    /// Whether the open group is to be committed now: full, or nobody more to wait for.
-    fn is_due(&self, open: &Open, ready: &mut VecDeque<Message>, linger: &Linger) -> bool {
-        if open.answers.len() >= self.settings.group_commands_max
-            || open.group.bytes >= self.settings.group_bytes_max
-        {
-            return true;
+    /// The next message that is no command, while a full group waits for the sync of the one before:
+    /// commands wait undecided until then, and keep their room, so that callers wait, too.
+    fn next_but_writes(&mut self) -> Option<Message> {
+        loop {
+            match self.queue.recv() {
+                Ok(message @ Message::Write(_)) => self.ready.push_back(message),
+                Ok(message) => return Some(message),
+                Err(_) => return Some(Message::Stop),
+            }
         }
-        self.pull(ready) == 0 && linger.left(open.answers.len(), open.since).is_zero()
+    }
+
+    fn is_full(&self, open: &Open) -> bool {
+        open.answers.len() >= self.settings.group_commands_max
+            || open.group.bytes >= self.settings.group_bytes_max
+    }
+
+    /// Whether the open group is to be committed now: full, or nobody more to wait for.
+    fn is_due(&mut self, open: &Open, linger: &Linger) -> bool {
+        self.is_full(open)
+            || (self.pull() == 0 && linger.left(open.answers.len(), open.since).is_zero())
     }
 
     /// Takes one message out of the queue, if none is ready yet; how many are ready.
-    fn pull(&self, ready: &mut VecDeque<Message>) -> usize {
-        if ready.is_empty()
+    fn pull(&mut self) -> usize {
+        if self.ready.is_empty()
             && let Ok(message) = self.queue.try_recv()
         {
-            ready.push_back(message);
+            self.ready.push_back(message);
         }
-        ready.len()
+        self.ready.len()
     }
 
     /// Decides one command into the open group.
@@ -199,11 +220,12 @@ impl Writer {
             (None, Some(store)) => open.group.decide(
                 store,
                 &*self.fold,
-                self.clock.now(),
+                self.time.now(&self.clock, open.group.tail.time),
                 self.settings.durable,
                 &mut job.request,
             ),
         };
+        self.time.note(&self.clock, open.group.tail.time);
         open.answers.push(Answer {
             to: job.reply,
             with,
@@ -328,7 +350,11 @@ impl Writer {
             tracing::warn!(%error, "the reserve was not given up");
         }
         loop {
-            match self.queue.recv_timeout(FULL_POLL) {
+            let next = match self.ready.pop_front() {
+                Some(message) => Ok(message),
+                None => self.queue.recv_timeout(FULL_POLL),
+            };
+            match next {
                 Ok(Message::Write(job)) => {
                     let refusal = self.health.refusal();
                     if let Some(refusal) = refusal {

@@ -28,7 +28,7 @@ pub struct ContentForgotten {
     /// Whole sources of documents.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sources: u64,
-    /// Documents.
+    /// Documents whose texts went; one whose texts go in several commits is in each of them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub documents: u64,
 }

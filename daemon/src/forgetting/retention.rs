@@ -104,7 +104,7 @@ async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, 
             rows: &published.snapshot,
             past: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
-            looked_at: &|session| access.and_then(|access| access.of(session)),
+            looked_at: &|session| access.map(|access| access.none_since(session)),
             now,
         };
         let selected = looking.select(&wish, published.tail.position)?;
@@ -116,6 +116,8 @@ async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
+    use std::path::Path;
+
     use lore::places::Places;
     use lore::protocol::Args;
     use serde_json::{Value, json};
@@ -136,9 +138,52 @@ mod tests {
             .unwrap();
     }
 
+    fn opened(folder: &Path) -> Daemon {
+        let places = Places {
+            config: folder.join("lored.toml"),
+            data: folder.join("data"),
+            state: folder.join("state"),
+            socket: folder.join("run/own.sock"),
+        };
+        Daemon::open(&Config::new(), &places).unwrap()
+    }
+
     fn left(cx: &Context) -> Vec<String> {
         let published = cx.engine.published().unwrap();
         sessions::ids(&published.snapshot, 100).unwrap()
+    }
+
+    /// What each commit of several comes to is counted by what is in it.
+    #[tokio::test]
+    async fn documents_are_counted_in_the_commit_that_they_go_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = opened(folder.path());
+        let cx = daemon.context().unwrap();
+        for source in ["one", "two"] {
+            call(cx, "add_source", json!({"path": source, "sent": true})).await;
+            for text in ["first", "second"] {
+                let put = json!({"source": source, "name": "a.md", "text": text});
+                call(cx, "put_document", put).await;
+            }
+        }
+        let published = cx.engine.published().unwrap();
+        let looking = Looking {
+            rows: &published.snapshot,
+            past: &Log::new(&published.snapshot),
+            blobs: Some(&cx.blobs),
+            looked_at: &|_| None,
+            now: cx.engine.clock().now(),
+        };
+        let wish = Wish {
+            rule: Some((Rule::DocumentsReplaced, looking.now + 1)),
+            ..Wish::default()
+        };
+        let all = looking.select(&wish, published.tail.position).unwrap();
+        assert_eq!((all.parts.len(), all.told.documents), (2, 2));
+        let both = looking.first_of(all.clone(), BATCH_EVENTS).unwrap();
+        assert_eq!((both.parts.len(), both.told.documents), (2, 2));
+        let first = looking.first_of(all, 1).unwrap();
+        assert_eq!((first.parts.len(), first.told.documents), (1, 1));
     }
 
     /// What is old enough goes, whole; what somebody holds on to stays: by a lease, a tag, a checkpoint with
@@ -146,13 +191,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_old_and_held_by_nobody_goes() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
-            config: folder.path().join("lored.toml"),
-            data: folder.path().join("data"),
-            state: folder.path().join("state"),
-            socket: folder.path().join("run/own.sock"),
-        };
-        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let daemon = opened(folder.path());
         let cx = daemon.context().unwrap();
         for session in [
             "closed", "fork", "kept", "leased", "named", "open", "parent",
@@ -209,6 +248,39 @@ mod tests {
         let seen = cx.extensions.get::<Retained>().unwrap().seen();
         assert_eq!(seen.last, Some(now + 31 * DAY_MICROS));
         assert_eq!(seen.events, told.events);
+    }
+
+    /// What is only read is not untouched, whichever way it is read.
+    #[tokio::test]
+    async fn what_is_read_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = opened(folder.path());
+        let cx = daemon.context().unwrap();
+        let reads = [
+            "diff_session",
+            "export_session",
+            "get_session",
+            "list_entities",
+            "list_messages",
+        ];
+        for session in reads.iter().chain(&["nobody"]) {
+            call(cx, "create_session", json!({"session": session})).await;
+        }
+        let between = cx.engine.clock().now() + 1;
+        for read in reads {
+            let mut args = json!({"session": read});
+            if read == "diff_session" {
+                args["a"] = json!(1);
+            }
+            call(cx, read, args).await;
+        }
+        let untouched = Rules {
+            untouched_sessions_days: 30,
+            ..Rules::default()
+        };
+        let told = retain(cx, untouched, between + 30 * DAY_MICROS).await;
+        assert_eq!(told.unwrap().sessions, 1);
+        assert_eq!(left(cx), reads);
     }
 
     /// Only rules that are set mean anything, by what happened so many days before.

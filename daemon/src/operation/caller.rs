@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use lore::protocol::AGENT_BYTES_MAX;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,8 +15,6 @@ use crate::log::{Actor, Hash};
 
 /// The longest idempotency key, in bytes.
 pub const KEY_BYTES_MAX: usize = 256;
-/// The longest agent name, in bytes.
-pub const AGENT_BYTES_MAX: usize = 128;
 
 /// Who calls, as the connection knows it.
 #[derive(Clone, Debug, Default)]

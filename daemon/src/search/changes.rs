@@ -1,5 +1,6 @@
 //! What an event does to the set of what can be found.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::pieces::{
@@ -7,7 +8,7 @@ use super::pieces::{
 };
 use crate::checkpoints::CheckpointFact;
 use crate::documents::DocumentFact;
-use crate::log::{EventsForgotten, Log, Position, ScopeOf, Stamped};
+use crate::log::{EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped};
 use crate::projects::ProjectFact;
 use crate::retrieval::text::{Addition, Change, Unit, key};
 use crate::sessions;
@@ -27,6 +28,9 @@ pub struct Changes {
     pub embed: Vec<(u64, String)>,
     /// Something was forgotten: it is to leave the files, too.
     pub is_forgetting: bool,
+    /// Where the events are that stood beside what was forgotten: they are added anew next
+    /// ([`added_anew`]).
+    pub anew: Vec<(Position, RecordKey)>,
 }
 
 /// What an event changes. A text that cannot be read is left out, and logged: whoever reads it is told.
@@ -45,7 +49,7 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes,
         return Ok(changes);
     }
     if let Some(told) = EventsForgotten::of(event)? {
-        forget(log, blobs, event, &told, &mut changes)?;
+        forget(log, event, &told, &mut changes)?;
         changes.is_forgetting = true;
         return Ok(changes);
     }
@@ -100,31 +104,57 @@ fn add(log: &Log<'_>, blobs: &Blobs, event: &Stamped, changes: &mut Changes) -> 
     Ok(())
 }
 
-/// Removes the units of forgotten events. Those that had them beside them are added anew.
-fn forget(
+/// The changes that add some events anew, as they are without what was forgotten beside them.
+///
+/// # Errors
+/// As [`changes`].
+pub fn added_anew(
     log: &Log<'_>,
     blobs: &Blobs,
+    events: &[(Position, RecordKey)],
+) -> Result<Changes, Error> {
+    let mut changes = Changes::default();
+    for (position, record) in events {
+        let event = log.event(*record, *position)?;
+        if is_talk(&event) && event.payload.is_some() {
+            let position = position.0;
+            changes.text.push(Change::RemovePosition { position });
+            add(log, blobs, &event, &mut changes)?;
+        }
+    }
+    Ok(changes)
+}
+
+/// Removes the units of forgotten events, and finds those that may have had them beside them, each once.
+fn forget(
+    log: &Log<'_>,
     tombstone: &Stamped,
     told: &EventsForgotten,
     changes: &mut Changes,
 ) -> Result<(), Error> {
+    let scope = tombstone.scope();
     let end = Position(tombstone.position().0.saturating_sub(1));
+    let mut next = BTreeMap::new();
     for (first, last) in &told.ranges {
         let after = Position(first.saturating_sub(1));
-        let forgotten = log.stream(tombstone.scope(), after, Position(*last), usize::MAX)?;
+        let forgotten = log.stream(scope, after, Position(*last), usize::MAX)?;
         let forgotten = forgotten.into_iter().map(|(position, _)| position.0);
         let removed = forgotten.map(|position| Change::RemovePosition { position });
         changes.text.extend(removed);
-        let next = log.stream(tombstone.scope(), Position(*last), end, LOOKED_BACK)?;
-        for (position, record) in next {
-            let event = log.event(record, position)?;
-            if is_talk(&event) && event.payload.is_some() {
-                let position = position.0;
-                changes.text.push(Change::RemovePosition { position });
-                add(log, blobs, &event, changes)?;
-            }
+        // Only what is said in a session has anything beside it.
+        if matches!(scope, ScopeOf::Session(_)) {
+            next.extend(log.stream(scope, Position(*last), end, LOOKED_BACK)?);
         }
     }
+    let is_forgotten = |position: &Position| {
+        let after = told
+            .ranges
+            .partition_point(|(first, _)| *first <= position.0);
+        let range = after.checked_sub(1).and_then(|at| told.ranges.get(at));
+        range.is_some_and(|(_, last)| position.0 <= *last)
+    };
+    next.retain(|position, _| !is_forgotten(position));
+    changes.anew = next.into_iter().collect();
     Ok(())
 }
 
@@ -188,3 +218,6 @@ fn text_beside(found: &Pieces) -> String {
     text.push_str(&found.beside());
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,7 +78,7 @@ fn follow(cx: &Context, wakes: &Receiver<()>) {
         wait = match work(cx, is_quiet) {
             Ok(Left::Nothing) => Duration::from_secs(3600),
             Ok(Left::ToSettle) => SETTLE_AFTER,
-            Ok(Left::ToEmbed) => Duration::ZERO,
+            Ok(Left::ToEmbed | Left::ToCompact) => Duration::ZERO,
             Err(error) => {
                 tracing::warn!(%error, "search does not follow");
                 if let Ok(room) = Room::of(cx) {
@@ -107,6 +107,7 @@ enum Left {
     Nothing,
     ToSettle,
     ToEmbed,
+    ToCompact,
 }
 
 fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
@@ -132,6 +133,11 @@ fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
     };
     Ok(if embedded > 0 {
         Left::ToEmbed
+    } else if is_quiet && index.compact_some()? {
+        Left::ToCompact
+    } else if !is_quiet {
+        // It is compacted when it is quiet.
+        Left::ToSettle
     } else if index.is_settled() && !index.wants_vectors() {
         Left::Nothing
     } else {

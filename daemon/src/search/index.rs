@@ -3,32 +3,30 @@
 //! The text index follows the log. The vectors follow the text index: what it has and they lack is
 //! embedded, what they have and it lacks is taken away; so each can be deleted at any time.
 
+mod embedding;
+mod keeping;
+
 use std::collections::BTreeSet;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::changes::{Changes, changes};
-use super::tiers::{Tiered, VERSION, embedded, lock, newest, put, remove, text_position, tier};
+use super::changes::{Changes, added_anew, changes};
+use super::tiers::{Tiered, VERSION, lock, remove, text_position, tier};
 use crate::engine::Published;
 use crate::log::{Log, Position};
-use crate::retrieval::models::{Model, ModelError, Models, Tier};
+use crate::retrieval::models::{ModelError, Models, Tier};
 use crate::retrieval::text::{self, TextIndex};
-use crate::retrieval::vectors::{VectorError, VectorStore};
+use crate::retrieval::vectors::VectorError;
 use crate::store::{Blobs, Error as StoreError};
 
+/// The folder of the text index.
+const TEXT: &str = "text";
 /// Events applied in one go, and bytes of their texts: between two goes a search gets its turn.
 const EVENTS_MAX: usize = 200;
 const BYTES_MAX: usize = 256 * 1024;
-/// What is fresh is written down when it is so much.
-const FRESH_BYTES_MAX: u64 = 24 << 20;
-/// Vectors of the second tier that are made although something was just recorded.
-const FEW: usize = 64;
-/// Vectors that are made in one go, of the second tier.
-const EMBEDDED_MAX: usize = 4;
 
 /// Why an index cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +53,29 @@ pub enum IndexError {
     },
 }
 
+impl IndexError {
+    /// Whether what is open is as it was, so that it is only to be tried again.
+    #[must_use]
+    pub fn leaves_it_usable(&self) -> bool {
+        matches!(self, Self::Text(text::Error::Unwritten(_)))
+    }
+
+    /// The folder that is to be deleted so that it is made anew from the log, if that is the cure; those of
+    /// the indexes are below `folder`.
+    #[must_use]
+    pub fn damaged(&self, folder: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Text(error) if error.is_cured_by_rebuilding() => Some(folder.join(TEXT)),
+            Self::Vectors(VectorError::Damaged { path, .. }) => path.parent().map(Path::to_owned),
+            Self::Text(_)
+            | Self::Vectors(_)
+            | Self::Model(_)
+            | Self::Store(_)
+            | Self::Io { .. } => None,
+        }
+    }
+}
+
 /// How far a call to [`Index::advance`] has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
@@ -77,8 +98,12 @@ pub struct Index {
     applied: Mutex<Position>,
     /// Something that was forgotten is in the files still.
     is_forgetting: AtomicBool,
+    /// The second tier's model turned out to be unusable.
+    is_second_refused: AtomicBool,
     /// What was found wrong and mended, for `status`.
     pub warnings: Mutex<Vec<String>>,
+    /// Why new texts have no vectors, until they can be kept again.
+    pub fault: Mutex<Option<String>>,
 }
 
 impl Index {
@@ -95,7 +120,7 @@ impl Index {
         end: Option<Position>,
     ) -> Result<Self, IndexError> {
         let mut warnings = Vec::new();
-        let (text, vectors) = (folder.join("text"), folder.join("vectors"));
+        let (text, vectors) = (folder.join(TEXT), folder.join("vectors"));
         let is_beyond = |position: u64| end.is_some_and(|end| position > end.0);
         let kept = match TextIndex::open(&text, VERSION) {
             Ok(opened) if !is_beyond(opened.settled_position()) => Ok(opened),
@@ -115,10 +140,15 @@ impl Index {
             }
         };
         let first = tier(&vectors, &models, Tier::First, &mut warnings)?;
-        let second = tier(&vectors, &models, Tier::Second, &mut warnings)?;
+        let second = match second_max {
+            0 => None,
+            _ => tier(&vectors, &models, Tier::Second, &mut warnings)?,
+        };
         let index = Self {
             applied: Mutex::new(Position(text.settled_position())),
             is_forgetting: AtomicBool::new(false),
+            is_second_refused: AtomicBool::new(false),
+            fault: Mutex::default(),
             text,
             first,
             second,
@@ -150,7 +180,10 @@ impl Index {
             let missing = units.iter().filter(|key| !store.contains(**key)).copied();
             *lock(&tier.missing) = missing.collect();
         }
-        Ok(())
+        match &self.second {
+            Some(second) => self.let_oldest_go(second),
+            None => Ok(()),
+        }
     }
 
     /// Up to where the log is applied.
@@ -212,6 +245,7 @@ impl Index {
         let log = Log::new(&published.snapshot);
         let mut all = Changes::default();
         let (mut to, mut events, mut bytes) = (applied, 0, 0);
+        let mut anew = Vec::new();
         log.walk(Position(applied.0 + 1), &mut |event, _| {
             if event.position() > published.tail.position {
                 return Ok(ControlFlow::Break(()));
@@ -223,17 +257,30 @@ impl Index {
             all.text.extend(one.text);
             all.embed.extend(one.embed);
             all.is_forgetting |= one.is_forgetting;
-            Ok(match events >= EVENTS_MAX || bytes >= BYTES_MAX {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
+            anew = one.anew;
+            Ok(
+                match events >= EVENTS_MAX || bytes >= BYTES_MAX || !anew.is_empty() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                },
+            )
         })?;
+        if !anew.is_empty() {
+            // In parts, so that it takes little memory; applied is all of it together, at the end. Until then
+            // a part that was taken in is taken in again, and changes nothing.
+            self.take_in(std::mem::take(&mut all), applied)?;
+            for some in anew.chunks(EVENTS_MAX) {
+                self.take_in(added_anew(&log, blobs, some)?, applied)?;
+            }
+        }
         self.take_in(all, to)?;
         Ok(to)
     }
 
     fn take_in(&self, all: Changes, to: Position) -> Result<(), IndexError> {
-        let removed = self.text.apply(&all.text, to.0)?;
+        let mut removed = self.text.apply(&all.text, to.0)?;
+        // What was only added anew, for what stands beside it, has its vector already.
+        removed.retain(|key| !self.text.contains(*key).unwrap_or(false));
         if all.is_forgetting {
             self.is_forgetting.store(true, Ordering::Release);
         }
@@ -265,226 +312,9 @@ impl Index {
         if let Some(first) = &self.first
             && !embed.is_empty()
         {
-            let model = self.models.first()?;
-            put(first, &model, &embed, to.0)?;
+            self.embed_new(first, &embed, to.0)?;
         }
         Ok(())
-    }
-
-    /// Whether all that is applied is written down.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.text.position() == self.text.settled_position()
-    }
-
-    /// Writes down what is fresh, when it is much or `all` of it is to be; when something was forgotten, at
-    /// once, and so that no file has it any more. Takes long: others search on.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses.
-    pub fn settle(&self, all: bool) -> Result<bool, IndexError> {
-        if self.is_forgetting.load(Ordering::Acquire) {
-            return self.purge().map(|()| true);
-        }
-        let is_due = self.text.counts().fresh_bytes >= FRESH_BYTES_MAX;
-        if !(is_due || all && !self.is_settled()) {
-            return Ok(false);
-        }
-        self.text.settle()?;
-        for tier in [&self.first, &self.second].into_iter().flatten() {
-            tier.store
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .sync()?;
-        }
-        Ok(true)
-    }
-
-    /// Writes down what is fresh, and leaves in no file what was taken out until now, whoever took it out:
-    /// a kill may have come before its files were written anew.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::settle`].
-    pub fn purge(&self) -> Result<(), IndexError> {
-        self.is_forgetting.store(false, Ordering::Release);
-        self.write_anew().inspect_err(|_| {
-            self.is_forgetting.store(true, Ordering::Release);
-        })
-    }
-
-    fn write_anew(&self) -> Result<(), IndexError> {
-        self.text.purge()?;
-        for tier in [&self.first, &self.second].into_iter().flatten() {
-            let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
-            store.purge()?;
-            store.sync()?;
-        }
-        Ok(())
-    }
-
-    /// Makes some vectors that are missing: of the first tier when there are any, else, when it is quiet,
-    /// of the second, the newest first. How many were made.
-    ///
-    /// # Errors
-    /// [`IndexError`] when a model, a text or the disk cannot be used.
-    pub fn embed_some(
-        &self,
-        published: &Published,
-        blobs: &Blobs,
-        is_quiet: bool,
-    ) -> Result<usize, IndexError> {
-        let log = Log::new(&published.snapshot);
-        if let Some(first) = &self.first {
-            let keys = newest(first, EMBEDDED_MAX * 16);
-            if !keys.is_empty() {
-                let model = self.models.first()?;
-                return self.embed(first, &model, &log, blobs, keys);
-            }
-        }
-        let (Some(second), Some(model)) = (&self.second, self.models.second()) else {
-            return Ok(0);
-        };
-        if !is_quiet || self.second_is_full(second) {
-            return Ok(0);
-        }
-        let keys = newest(second, EMBEDDED_MAX);
-        if keys.is_empty() {
-            return Ok(0);
-        }
-        let model = model?;
-        self.embed(second, &model, &log, blobs, keys)
-    }
-
-    /// Whether the second tier lacks so few vectors that they are made at once: so that one message more
-    /// does not put it off.
-    #[must_use]
-    pub fn wants_few(&self) -> bool {
-        let second = self.second.as_ref();
-        second.is_some_and(|second| lock(&second.missing).len() <= FEW)
-    }
-
-    /// Units that have no vector of a tier yet.
-    #[must_use]
-    pub fn lacking(&self, tier: Tier) -> usize {
-        let tiered = match tier {
-            Tier::First => &self.first,
-            Tier::Second => &self.second,
-        };
-        tiered
-            .as_ref()
-            .map_or(0, |tiered| lock(&tiered.missing).len())
-    }
-
-    /// Whether vectors of either tier are still to be made.
-    #[must_use]
-    pub fn wants_vectors(&self) -> bool {
-        let first = self.first.as_ref();
-        let second = self.second.as_ref();
-        first.is_some_and(|first| !lock(&first.missing).is_empty())
-            || second.is_some_and(|second| {
-                !lock(&second.missing).is_empty() && !self.second_is_full(second)
-            })
-    }
-
-    fn second_is_full(&self, second: &Tiered) -> bool {
-        let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
-        let newest = lock(&second.missing).last().copied();
-        // Newer ones than are in are always wanted.
-        let oldest_wanted = store.len() >= self.second_max;
-        oldest_wanted && newest.is_none_or(|newest| store.keys().any(|key| key > newest))
-    }
-
-    fn embed(
-        &self,
-        tier: &Tiered,
-        model: &Model,
-        log: &Log<'_>,
-        blobs: &Blobs,
-        keys: Vec<u64>,
-    ) -> Result<usize, IndexError> {
-        let mut texts = Vec::with_capacity(keys.len());
-        for key in &keys {
-            if let Some(text) = embedded(log, blobs, *key)? {
-                texts.push((*key, text));
-            }
-        }
-        texts.retain(|(key, _)| self.text.contains(*key).unwrap_or(false));
-        put(tier, model, &texts, 0)?;
-        let mut missing = lock(&tier.missing);
-        keys.iter().for_each(|key| {
-            missing.remove(key);
-        });
-        Ok(keys.len())
-    }
-
-    /// The tier that ranks now, with its store: the second one once it has all that it should have.
-    #[must_use]
-    pub fn ranking_tier(&self) -> Option<(Tier, &RwLock<VectorStore>)> {
-        if let Some(second) = &self.second
-            && self.models.second().is_some()
-            && self.is_whole(second)
-        {
-            return Some((Tier::Second, &second.store));
-        }
-        self.first.as_ref().map(|first| (Tier::First, &first.store))
-    }
-
-    /// The vectors of a tier.
-    #[must_use]
-    pub fn store(&self, tier: Tier) -> Option<&RwLock<VectorStore>> {
-        let tiered = match tier {
-            Tier::First => &self.first,
-            Tier::Second => &self.second,
-        };
-        tiered.as_ref().map(|tiered| &tiered.store)
-    }
-
-    fn is_whole(&self, second: &Tiered) -> bool {
-        let has_some = !second
-            .store
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty();
-        has_some && (lock(&second.missing).is_empty() || self.second_is_full(second))
-    }
-
-    /// The models.
-    #[must_use]
-    pub fn models(&self) -> &Models {
-        &self.models
-    }
-
-    /// Units that have a vector of the second tier, and that still want one.
-    #[must_use]
-    pub fn second_counts(&self) -> (u64, u64) {
-        let Some(second) = &self.second else {
-            return (0, 0);
-        };
-        let has = second
-            .store
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len();
-        (has as u64, lock(&second.missing).len() as u64)
-    }
-
-    /// What the indexes take on disk, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        fn of(folder: &Path) -> u64 {
-            let Ok(found) = fs::read_dir(folder) else {
-                return 0;
-            };
-            found
-                .flatten()
-                .map(|entry| match entry.metadata() {
-                    Ok(known) if known.is_dir() => of(&entry.path()),
-                    Ok(known) => known.len(),
-                    Err(_) => 0,
-                })
-                .sum()
-        }
-        of(&self.folder)
     }
 }
 

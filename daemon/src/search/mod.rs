@@ -5,6 +5,7 @@
 
 mod ask;
 mod changes;
+mod end;
 mod find;
 pub mod follow;
 mod found;

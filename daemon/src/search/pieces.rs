@@ -313,7 +313,7 @@ fn cut(text: &str, name: &str) -> Vec<Piece> {
     if name.ends_with(".txt") && text.len() < 800 {
         return whole();
     }
-    let Ok(extracted) = ingest::extract(text.as_bytes(), name, &Limits::default()) else {
+    let Ok(extracted) = ingest::extract_whole(text, name, &Limits::default()) else {
         return whole();
     };
     let mut ended = 0;
@@ -334,4 +334,30 @@ fn cut(text: &str, name: &str) -> Vec<Piece> {
         });
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every word of what was said can be found, also those between lines that would be front matter in a
+    /// file: the header of a note, the first document of many in YAML.
+    #[test]
+    fn front_matter_of_what_is_said_is_found() {
+        let long = "The cluster answered. ".repeat(50);
+        for (fence, name) in [
+            ("---", "talk.txt"),
+            ("---", "context.md"),
+            ("+++", "talk.txt"),
+        ] {
+            let text = format!("{fence}\nkind = \"zanzibar\"\n{fence}\n{long}\n");
+            let text = match fence {
+                "+++" => text,
+                _ => text.replace(" = ", ": "),
+            };
+            let pieces = cut(&text, name);
+            let all: Vec<&str> = pieces.iter().map(Piece::own).collect();
+            assert!(all.concat().contains("zanzibar"), "{name}: {all:?}");
+        }
+    }
 }

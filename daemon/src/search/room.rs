@@ -1,5 +1,6 @@
 //! What this room keeps: where the indexes are, and the indexes while they are used.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -7,7 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::end;
 use super::index::{Index, IndexError};
+use super::tiers::{lock, remove};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::Context;
@@ -48,6 +51,8 @@ pub struct Room {
     opening: Mutex<Option<Position>>,
     /// Indexes that were closed after an error, and may still be at somebody's hand.
     closed: Mutex<Weak<Index>>,
+    /// Folders of indexes that turned out to be damaged: deleted before they are opened again.
+    damaged: Mutex<BTreeSet<PathBuf>>,
     /// How far the indexes had come when they were let go.
     closed_at: Mutex<Option<Position>>,
     /// What went wrong last, until it works again.
@@ -58,15 +63,18 @@ pub struct Room {
 }
 
 impl Room {
-    /// With indexes below a folder, of a log that ends here before anything is recorded.
+    /// With indexes below a folder, of a log that ends here before anything is recorded. Notes that end on
+    /// disk, until the indexes are opened.
     #[must_use]
     pub fn new(limits: Limits, folder: PathBuf, models: Arc<Models>, end: Position) -> Self {
+        let end = end::note(&folder, end);
         Self {
             limits,
             folder,
             models,
             open: RwLock::default(),
             opening: Mutex::new(Some(end)),
+            damaged: Mutex::default(),
             closed: Mutex::default(),
             closed_at: Mutex::default(),
             fault: Mutex::default(),
@@ -90,8 +98,9 @@ impl Room {
     /// Ends the thread that indexes behind the log, and waits for it: it holds the store.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((thread, wake)) = follower.take() {
+        // Not held meanwhile: the thread itself may want to be woken.
+        let follower = lock(&self.follower).take();
+        if let Some((thread, wake)) = follower {
             // One that has been woken already needs no more.
             let _ = wake.try_send(());
             if thread.join().is_err() {
@@ -136,20 +145,51 @@ impl Room {
         while is_in_use() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let opened = Index::open(
-            &self.folder,
-            Arc::clone(&self.models),
-            self.limits.second_tier_chunks_max,
-            *end,
-        );
+        let opened = self.open_anew(&mut end);
         self.note(opened.as_ref().err());
         let index = Arc::new(opened?);
-        *end = None;
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(Open {
             index: Arc::clone(&index),
             last_use: Instant::now(),
         });
         Ok(index)
+    }
+
+    /// Opens the indexes, when nobody else has them; what turned out to be damaged is made anew.
+    fn open_anew(&self, end: &mut Option<Position>) -> Result<Index, IndexError> {
+        let mut damaged = lock(&self.damaged);
+        let is_mending = !damaged.is_empty();
+        while let Some(folder) = damaged.first() {
+            remove(folder)?;
+            damaged.pop_first();
+        }
+        drop(damaged);
+        let index = Index::open(
+            &self.folder,
+            Arc::clone(&self.models),
+            self.limits.second_tier_chunks_max,
+            *end,
+        )?;
+        if end.is_some() {
+            index.sync()?;
+            end::remove(&self.folder).map_err(|source| IndexError::Io {
+                path: self.folder.clone(),
+                source,
+            })?;
+            *end = None;
+        }
+        if is_mending {
+            self.wake();
+        }
+        Ok(index)
+    }
+
+    /// Wakes who indexes behind the log: there is something to be made that no event tells of.
+    fn wake(&self) {
+        if let Some((_, wake)) = &*lock(&self.follower) {
+            // One that has been woken already needs no more.
+            let _ = wake.try_send(());
+        }
     }
 
     /// The indexes, if they are open; that counts as a use of them.
@@ -181,10 +221,17 @@ impl Room {
         }
     }
 
-    /// Closes the indexes after an error; whoever needs them opens them again, and what is damaged is
-    /// made anew then.
+    /// Closes the indexes after an error that may have left them half done; whoever needs them opens them
+    /// again, and what is damaged is made anew then.
     pub fn close(&self, error: &IndexError) {
         self.note(Some(error));
+        if error.leaves_it_usable() {
+            return;
+        }
+        if let Some(folder) = error.damaged(&self.folder) {
+            tracing::warn!(folder = %folder.display(), %error, "an index of search is made anew");
+            lock(&self.damaged).insert(folder);
+        }
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = open.take() {
             let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -227,6 +274,7 @@ impl Room {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             told.extend(warnings.iter().cloned());
+            told.extend(lock(&index.fault).iter().cloned());
         }
         told.extend(
             self.models

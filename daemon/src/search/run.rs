@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use super::ask::{Ask, Mode};
 use super::index::{Index, IndexError, Reached};
 use super::narrow::Scope;
+use super::tiers::name;
 use crate::log::Position;
 use crate::retrieval::models::{Model, Tier};
 use crate::retrieval::ranking::{
     Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, quotable, rerank,
 };
 use crate::retrieval::text::{Class, Query, Terms, Unit};
+use crate::retrieval::vectors::VectorError;
 
 /// Hits of each list that are fused; more than are reranked.
 const FUSED: usize = 100;
@@ -112,7 +114,8 @@ impl Search<'_> {
     /// Searches for `limit` hits at least, as far as there are.
     ///
     /// # Errors
-    /// [`IndexError`] when the text index cannot be read; without vectors it goes on, saying so.
+    /// [`IndexError`] when the text index cannot be read, or vectors are damaged; without vectors it goes on,
+    /// saying so.
     pub fn run(&self, limit: usize) -> Result<Searched, IndexError> {
         let asked = self.ask.mode;
         if asked == Mode::Text {
@@ -124,6 +127,8 @@ impl Search<'_> {
                 let why = "there is no model of embeddings".to_owned();
                 return self.fallen_back(limit, why);
             }
+            // They are made anew, by whoever opens them next.
+            Err(error @ IndexError::Vectors(VectorError::Damaged { .. })) => return Err(error),
             Err(error) => {
                 let why = format!("vectors cannot be searched: {error}");
                 return self.fallen_back(limit, why);
@@ -201,13 +206,8 @@ impl Search<'_> {
 
     /// The nearest units; `None` when there is no model.
     fn vectors(&self, limit: usize) -> Result<Option<Near>, IndexError> {
-        let Some((tier, store)) = self.index.ranking_tier() else {
+        let Some((tier, store, model)) = self.index.ranking()? else {
             return Ok(None);
-        };
-        let models = self.index.models();
-        let model = match (tier, models.second()) {
-            (Tier::Second, Some(second)) => second?,
-            (Tier::Second | Tier::First, _) => models.first()?,
         };
         let has = |unit: &Unit| self.scope.has(unit);
         let among = match self.scope.is_all() {
@@ -232,10 +232,6 @@ impl Search<'_> {
             }
         }
         drop(store);
-        let tier_name = match tier {
-            Tier::First => "first",
-            Tier::Second => "second",
-        };
         let lacking = match tier {
             Tier::First => self.index.lacking(tier),
             // Beyond what it should have, it lacks what is old.
@@ -246,7 +242,7 @@ impl Search<'_> {
             hits,
             total,
             tier,
-            model: format!("{} ({tier_name} tier)", model.id()),
+            model: format!("{} ({} tier)", model.id(), name(tier)),
             query,
         }))
     }

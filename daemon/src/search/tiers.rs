@@ -13,7 +13,7 @@ use crate::retrieval::vectors::{Generation, VectorError, VectorStore};
 use crate::store::{Blobs, Error as StoreError};
 
 /// Counts up when the same events would give other units: then the indexes are made anew.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bits of a unit's key that number it within its event.
 const NUMBER_BITS: u32 = 20;
 
@@ -23,6 +23,8 @@ pub struct Tiered {
     pub store: RwLock<VectorStore>,
     /// Units that have no vector yet, the newest last; known once the text index has caught up.
     pub missing: Mutex<BTreeSet<u64>>,
+    /// Held while files are written anew: one at a time. Taken before the store.
+    pub compacting: Mutex<()>,
 }
 
 /// What a lock guards, whoever panicked with it.
@@ -58,21 +60,32 @@ pub fn newest(tier: &Tiered, most: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Makes vectors and keeps them.
-pub fn put(
-    tier: &Tiered,
-    model: &Model,
-    texts: &[(u64, String)],
-    position: u64,
-) -> Result<(), IndexError> {
+/// The vectors of texts, in their order.
+#[must_use]
+pub fn vectors_of(model: &Model, texts: &[(u64, String)]) -> Vec<Vec<f32>> {
     let of: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let vectors = model.embed_many(&of);
+    model.embed_many(&of)
+}
+
+/// Keeps vectors of the units that are there still. Whoever takes a unit away changes the texts first and
+/// then needs the store to take its vector: so none is left behind, and none comes after it was purged.
+///
+/// # Errors
+/// [`IndexError`] when the disk refuses.
+pub fn keep(
+    tier: &Tiered,
+    texts: &[(u64, String)],
+    vectors: &[Vec<f32>],
+    position: u64,
+    is_there: impl Fn(u64) -> bool,
+) -> Result<(), IndexError> {
+    let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<(u64, &[f32])> = texts
         .iter()
-        .zip(&vectors)
+        .zip(vectors)
         .map(|((key, _), vector)| (*key, vector.as_slice()))
+        .filter(|(key, _)| is_there(*key))
         .collect();
-    let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
     store.append(&rows, position)?;
     Ok(())
 }
@@ -91,6 +104,15 @@ pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>
     Ok(piece.map(|piece| found.embedded(piece)))
 }
 
+/// The name of a tier, and of its folder.
+#[must_use]
+pub const fn name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::First => "first",
+        Tier::Second => "second",
+    }
+}
+
 /// Opens a tier's vectors, if it has a model; those of another model are let go.
 pub fn tier(
     folder: &Path,
@@ -98,11 +120,7 @@ pub fn tier(
     tier: Tier,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Tiered>, IndexError> {
-    let name = match tier {
-        Tier::First => "first",
-        Tier::Second => "second",
-    };
-    let folder = folder.join(name);
+    let folder = folder.join(name(tier));
     let Some(known) = models.known(tier) else {
         return Ok(None);
     };
@@ -122,9 +140,14 @@ pub fn tier(
     Ok(Some(Tiered {
         store: RwLock::new(opened.store),
         missing: Mutex::default(),
+        compacting: Mutex::default(),
     }))
 }
 
+/// Deletes a folder, if it is there.
+///
+/// # Errors
+/// [`IndexError::Io`].
 pub fn remove(folder: &Path) -> Result<(), IndexError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::Io {

@@ -1,15 +1,17 @@
 //! When each session was last looked at: beside the log, since a read writes nothing to it.
 //!
 //! Kept in memory and written to a file of its own at most hourly, and when the daemon stops: a
-//! kill loses an hour of it, and nothing rests on it but which sessions are cleaned up first.
+//! kill loses an hour of it. Retention rests on it, so what is not known is taken for a look that was:
+//! a file that is lost or damaged makes nothing look untouched.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Micros;
-use crate::log::codec;
+use crate::log::{Hash, codec};
 use crate::store::Error;
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
@@ -21,30 +23,45 @@ const SESSIONS_MAX: usize = 100_000;
 pub struct LastAccess {
     path: PathBuf,
     inner: Mutex<Inner>,
+    /// Held from reading what is known until it is on disk: an older file never takes a newer one's place.
+    writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     times: BTreeMap<String, Micros>,
+    /// Looks up to here may be unknown: they were forgotten, or their file was lost.
+    unknown_until: Micros,
     is_changed: bool,
     written: Micros,
 }
 
+/// By session, and until when looks may be unknown.
+type Kept = (BTreeMap<String, Micros>, Micros);
+
 impl LastAccess {
-    /// Reads the file; without a readable one nothing was looked at yet.
+    /// Reads the file. Where it is damaged, or missing beside a log that is not empty, every look until now
+    /// is unknown.
     #[must_use]
-    pub fn open(path: PathBuf) -> Self {
-        let times = fs::read(&path)
-            .ok()
-            .and_then(|bytes| codec::decode(&bytes).ok())
-            .unwrap_or_default();
-        let inner = Inner {
-            times,
-            ..Inner::default()
-        };
+    pub fn open(path: PathBuf, is_log_empty: bool, now: Micros) -> Self {
+        let mut inner = Inner::default();
+        match fs::read(&path) {
+            Ok(bytes) => match read(&bytes) {
+                Some((times, unknown_until)) => {
+                    (inner.times, inner.unknown_until) = (times, unknown_until)
+                }
+                None => {
+                    tracing::warn!(path = %path.display(), "damaged: when sessions were looked at is unknown");
+                    inner.lose(now);
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound && is_log_empty => {}
+            Err(_) => inner.lose(now),
+        }
         Self {
             path,
             inner: Mutex::new(inner),
+            writing: Mutex::default(),
         }
     }
 
@@ -53,15 +70,17 @@ impl LastAccess {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a look.
-    pub fn note(&self, session: &str, now: Micros) {
+    /// Notes a look; when the one before it was.
+    pub fn note(&self, session: &str, now: Micros) -> Option<Micros> {
         let mut inner = self.lock();
         inner.is_changed = true;
         match inner.times.get_mut(session) {
-            Some(time) => *time = now.max(*time),
-            None => {
-                inner.times.insert(session.to_owned(), now);
+            Some(time) => {
+                let before = *time;
+                *time = now.max(before);
+                Some(before)
             }
+            None => inner.times.insert(session.to_owned(), now),
         }
     }
 
@@ -71,10 +90,18 @@ impl LastAccess {
         inner.is_changed |= inner.times.remove(session).is_some();
     }
 
-    /// The last look at a session.
+    /// The last look at a session that is known.
     #[must_use]
     pub fn of(&self, session: &str) -> Option<Micros> {
         self.lock().times.get(session).copied()
+    }
+
+    /// Since when nobody has looked at a session for certain.
+    #[must_use]
+    pub fn none_since(&self, session: &str) -> Micros {
+        let inner = self.lock();
+        let known = inner.times.get(session).copied().unwrap_or_default();
+        known.max(inner.unknown_until)
     }
 
     /// Writes the file if there is something new and the last time is an hour ago.
@@ -91,6 +118,7 @@ impl LastAccess {
     /// # Errors
     /// [`Error::File`] when it cannot be written.
     pub fn write(&self, now: Micros) -> Result<(), Error> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = {
             let mut inner = self.lock();
             if !inner.is_changed {
@@ -99,14 +127,9 @@ impl LastAccess {
             inner.forget_oldest();
             inner.written = now;
             inner.is_changed = false;
-            codec::encode(&inner.times)
+            codec::encode(&(&inner.times, inner.unknown_until))
         };
-        let new = self.path.with_extension("new");
-        let written = fs::write(&new, bytes)
-            .map_err(Error::file("writing", &new))
-            .and_then(|()| {
-                fs::rename(&new, &self.path).map_err(Error::file("renaming", &self.path))
-            });
+        let written = replace(&self.path, &bytes);
         if written.is_err() {
             self.lock().is_changed = true;
         }
@@ -114,7 +137,38 @@ impl LastAccess {
     }
 }
 
+/// What a file holds; `None`: it is damaged. The first 32 bytes are the SHA-256 of the rest; older files
+/// were the times alone.
+fn read(bytes: &[u8]) -> Option<Kept> {
+    match bytes.split_first_chunk::<32>() {
+        Some((hash, rest)) if Hash::of(rest).0 == *hash => codec::decode(rest).ok(),
+        Some(_) | None => codec::decode(bytes).ok().map(|times| (times, 0)),
+    }
+}
+
+/// Whole or not at all, and durable.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let new = path.with_extension("new");
+    File::create(&new)
+        .and_then(|mut file| {
+            file.write_all(&Hash::of(bytes).0)?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .map_err(Error::file("writing", &new))?;
+    fs::rename(&new, path).map_err(Error::file("renaming", path))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(Error::file("syncing", folder))
+}
+
 impl Inner {
+    fn lose(&mut self, now: Micros) {
+        self.unknown_until = now;
+        self.is_changed = true;
+    }
+
     fn forget_oldest(&mut self) {
         let surplus = self.times.len().saturating_sub(SESSIONS_MAX);
         if surplus == 0 {
@@ -124,32 +178,58 @@ impl Inner {
         let (_, limit, _) = times.select_nth_unstable(surplus - 1);
         let limit = *limit;
         self.times.retain(|_, time| *time > limit);
+        self.unknown_until = self.unknown_until.max(limit);
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
-    /// Looks are remembered across a restart, written at most hourly; a broken file is as none.
+    /// Looks are remembered across a restart, written at most hourly.
     #[test]
     fn looks_are_remembered() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("access");
-        let access = LastAccess::open(path.clone());
-        assert_eq!(access.of("s"), None);
-        access.note("s", HOUR_MICROS + 1);
+        let access = LastAccess::open(path.clone(), true, 9);
+        assert_eq!((access.of("s"), access.none_since("s")), (None, 0));
+        assert_eq!(access.note("s", HOUR_MICROS + 1), None);
         access.write_hourly(HOUR_MICROS + 1).unwrap();
-        access.note("s", HOUR_MICROS + 2);
-        access.note("s", 5);
+        assert_eq!(access.note("s", HOUR_MICROS + 2), Some(HOUR_MICROS + 1));
+        assert_eq!(access.note("s", 5), Some(HOUR_MICROS + 2));
         access.write_hourly(HOUR_MICROS + 2).unwrap();
-        let read = || LastAccess::open(path.clone()).of("s");
+        let read = || LastAccess::open(path.clone(), false, 9).of("s");
         assert_eq!(read(), Some(HOUR_MICROS + 1), "not yet an hour");
         access.write(HOUR_MICROS + 2).unwrap();
         assert_eq!(read(), Some(HOUR_MICROS + 2));
-        fs::write(&path, b"\xff").unwrap();
-        assert_eq!(read(), None);
+    }
+
+    /// A file that is lost, or damaged anywhere, makes no session look untouched, also after the next
+    /// restart; one of the older form is read.
+    #[test]
+    fn what_is_lost_is_taken_for_a_look() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access");
+        let open = |now| LastAccess::open(path.clone(), false, now);
+        let access = open(7);
+        assert_eq!((access.of("s"), access.none_since("s")), (None, 7));
+        access.note("s", 9);
+        access.write(9).unwrap();
+        let again = open(20);
+        assert_eq!((again.none_since("s"), again.none_since("t")), (9, 7));
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(open(30).none_since("s"), 30, "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(open(30).none_since("s"), 30, "{at} bytes");
+        }
+        let old = BTreeMap::from([("s".to_owned(), 5_u64)]);
+        fs::write(&path, codec::encode(&old)).unwrap();
+        assert_eq!((open(30).none_since("s"), open(30).none_since("t")), (5, 0));
     }
 
     /// Beyond the limit the oldest go.
@@ -162,5 +242,9 @@ mod tests {
         inner.forget_oldest();
         assert_eq!(inner.times.len(), SESSIONS_MAX);
         assert!(!inner.times.contains_key("s-2") && inner.times.contains_key("s-3"));
+        assert_eq!(
+            inner.unknown_until, 2,
+            "they may have been looked at until then"
+        );
     }
 }

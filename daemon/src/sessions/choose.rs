@@ -155,7 +155,7 @@ impl Choice {
                 fence,
             } => {
                 open(on.rows, session)?;
-                fenced(on, session, *fence)?;
+                fenced(on.rows, on.now, session, *fence)?;
                 Ok(Chosen {
                     session: session.clone(),
                     project: project.clone(),
@@ -169,7 +169,7 @@ impl Choice {
                 fence,
             } => {
                 let last = current(on.rows, on.actor, project.as_deref(), on.now)?;
-                fenced(on, last.as_deref().unwrap_or_default(), *fence)?;
+                fenced(on.rows, on.now, last.as_deref().unwrap_or_default(), *fence)?;
                 let event = |session: &String| {
                     let begun = SessionBegun::default();
                     let body = new_body.clone();
@@ -298,16 +298,24 @@ pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
     }
 }
 
-/// Whether the lease of this token is still held.
-fn fenced(on: &Decide<'_>, session: &str, fence: Option<Position>) -> Result<(), Refusal> {
+/// Refuses a write that gives the token of a lease that is not held any more.
+///
+/// # Errors
+/// `CONFLICT`, saying who holds it now.
+pub fn fenced(
+    rows: &dyn Rows,
+    now: Micros,
+    session: &str,
+    fence: Option<Position>,
+) -> Result<(), Refusal> {
     let Some(token) = fence else { return Ok(()) };
-    let leases = view::leases(on.rows, session, LEASES_MAX)?;
-    let held = |(_, lease): &(String, Lease)| lease.token == token.0 && lease.holds(on.now);
+    let leases = view::leases(rows, session, LEASES_MAX)?;
+    let held = |(_, lease): &(String, Lease)| lease.token == token.0 && lease.holds(now);
     if leases.iter().any(held) {
         return Ok(());
     }
-    let now = leases.iter().find(|(_, lease)| lease.holds(on.now));
-    let who = now.map_or_else(String::new, |(name, lease)| {
+    let other = leases.iter().find(|(_, lease)| lease.holds(now));
+    let who = other.map_or_else(String::new, |(name, lease)| {
         format!("; now {} holds `{name}`", lease.told())
     });
     Err(Refusal::new(

@@ -11,7 +11,7 @@ mod tombstone;
 mod view;
 
 pub use access::LastAccess;
-pub use choose::{Choice, Chosen, Wish, find, fresh_id, open, session_of, was_forgotten};
+pub use choose::{Choice, Chosen, Wish, fenced, find, fresh_id, open, session_of, was_forgotten};
 pub use command::CreateSession;
 pub use event::{
     LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionErased,

@@ -1,10 +1,14 @@
 //! Decisions about steps: numbers and attempts, and where an extractor holds.
 
+use std::collections::BTreeSet;
+
 use super::event::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded};
-use super::view;
+use super::extract::REGISTERED_MAX;
+use super::history::{Registered, registered_by};
+use super::{view, words};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec, index};
+use crate::log::{Body, NewEvent, Position, ScopeOf, codec, index};
 use crate::sessions::{Choice, Chosen, lineage};
 use crate::store::PendingBlob;
 
@@ -98,6 +102,8 @@ pub struct Register {
     pub reach: Reach,
     /// Which kind.
     pub what: Registration,
+    /// Name of the extractor, or of the field.
+    pub name: String,
     /// The payload of the event.
     pub body: Body,
 }
@@ -112,6 +118,12 @@ impl Command for Register {
             Reach::Project(project) => (None, Some(project.clone()), None),
             Reach::Global => (None, None, None),
         };
+        let scope = match (&session, &project) {
+            (Some(session), _) => ScopeOf::Session(session),
+            (None, Some(project)) => ScopeOf::Project(project),
+            (None, None) => ScopeOf::Global,
+        };
+        self.check_room(on, scope)?;
         let registered = NewEvent {
             kind: match self.what {
                 Registration::Extractor => ExtractorRegistered::KIND,
@@ -124,5 +136,56 @@ impl Command for Register {
             origin: None,
         };
         Ok(created.into_iter().chain([registered]).collect())
+    }
+}
+
+impl Register {
+    /// Refuses a name too many in a scope; one that is there already is replaced.
+    fn check_room(&self, on: &Decide<'_>, scope: ScopeOf<'_>) -> Result<(), Refusal> {
+        let all = view::registrations(on.rows, scope, Position(u64::MAX))?;
+        if all.len() < REGISTERED_MAX {
+            return Ok(());
+        }
+        let name = words::normalise(&self.name);
+        let mut others = BTreeSet::new();
+        // The newest first: whoever registers the same again and again is found at once.
+        for (position, record) in all.into_iter().rev() {
+            let event = on.event(record, position)?;
+            let other = match (self.what, registered_by(&event)?) {
+                (Registration::Extractor, Some(Registered::Extractor(other))) => other.name,
+                (Registration::Mapping, Some(Registered::Mapping(other))) => other.field,
+                (Registration::Extractor | Registration::Mapping, _) => continue,
+            };
+            let other = words::normalise(&other);
+            if other == name {
+                return Ok(());
+            }
+            others.insert(other);
+            if others.len() == REGISTERED_MAX {
+                return Err(self.one_too_many(scope));
+            }
+        }
+        Ok(())
+    }
+
+    fn one_too_many(&self, scope: ScopeOf<'_>) -> Refusal {
+        let what = match self.what {
+            Registration::Extractor => "extractors",
+            Registration::Mapping => "field mappings",
+        };
+        let place = match scope {
+            ScopeOf::Session(session) => format!("the session `{session}` has"),
+            ScopeOf::Project(_) => "the project has".to_owned(),
+            ScopeOf::Global => "everywhere there are".to_owned(),
+        };
+        Refusal::new(
+            Code::StorageQuotaExceeded,
+            format!(
+                "{place} {REGISTERED_MAX} {what} of other names, which is as many as a scope may \
+                 have; `{}` was not registered",
+                self.name
+            ),
+        )
+        .hint("Register under a name that is there, which replaces it, or in another scope.")
     }
 }

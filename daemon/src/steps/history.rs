@@ -106,7 +106,10 @@ impl<'c> SessionSteps<'c> {
         let (_, body) = decode_step(&event)?;
         self.afford(&body)?;
         let data = Arc::new(self.derive(attempt, body)?);
-        let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len();
+        // It holds the set: one too large for the cache would stay there with it, uncounted.
+        let set = self.set.bytes();
+        let set = if self.cx.cache.keeps(set) { 0 } else { set };
+        let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len() + set;
         self.cx.cache.put(key, Arc::clone(&data), bytes);
         Ok(data)
     }
@@ -171,7 +174,11 @@ fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSe
         return Ok(built_in());
     }
     let newest = Position(last.into_iter().max().unwrap_or(0));
-    let named = format!("extractors {last:?} {session} {project:?}");
+    // Where a scope has none, it does not matter which one it is: all sessions share the global set.
+    let [of_session, of_project, _] = last;
+    let own = (of_session > 0).then_some(session);
+    let shared = project.as_deref().filter(|_| of_project > 0);
+    let named = format!("extractors {last:?} {own:?} {shared:?}");
     let key = (newest, Hash::of(named.as_bytes()));
     if let Some(set) = cx.cache.get::<ExtractorSet>(&key) {
         return Ok(set);
@@ -197,7 +204,7 @@ fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSe
             let message = format!("a registered extractor is no longer valid: {error}");
             Refusal::new(crate::error::Code::Corrupt, message)
         })?;
-    cx.cache.put(key, Arc::clone(&set), 64 * 1024);
+    cx.cache.put(key, Arc::clone(&set), set.bytes());
     Ok(set)
 }
 
@@ -232,33 +239,42 @@ pub fn registered(
     scope: ScopeOf<'_>,
     up_to: Position,
 ) -> Result<Vec<Registration>, Error> {
-    use super::event::{ExtractorRegistered, FieldMappingRegistered};
-    use crate::log::codec::decode_part;
     let mut found = Vec::new();
     for (position, record) in view::registrations(state as &dyn Rows, scope, up_to)? {
         let event = state.log().event(record, position)?;
-        let Some(payload) = &event.payload else {
-            continue;
-        };
-        let what = match event.header.kind.as_str() {
-            ExtractorRegistered::KIND => {
-                let body: ExtractorRegistered = decode_part(&event, &payload.body)?;
-                Registered::Extractor(Extractor {
-                    name: body.name,
-                    pattern: body.pattern,
-                    group: body.group,
-                    fields: body.fields,
-                })
-            }
-            _ => {
-                let body: FieldMappingRegistered = decode_part(&event, &payload.body)?;
-                Registered::Mapping(FieldMapping {
-                    field: body.field,
-                    aliases: body.aliases,
-                })
-            }
-        };
-        found.push(Registration { position, what });
+        if let Some(what) = registered_by(&event)? {
+            found.push(Registration { position, what });
+        }
     }
     Ok(found)
+}
+
+/// What an event registered; `None` once its content is forgotten.
+///
+/// # Errors
+/// When its content does not decode.
+pub fn registered_by(event: &Stamped) -> Result<Option<Registered>, Error> {
+    use super::event::{ExtractorRegistered, FieldMappingRegistered};
+    use crate::log::codec::decode_part;
+    let Some(payload) = &event.payload else {
+        return Ok(None);
+    };
+    Ok(Some(match event.header.kind.as_str() {
+        ExtractorRegistered::KIND => {
+            let body: ExtractorRegistered = decode_part(event, &payload.body)?;
+            Registered::Extractor(Extractor {
+                name: body.name,
+                pattern: body.pattern,
+                group: body.group,
+                fields: body.fields,
+            })
+        }
+        _ => {
+            let body: FieldMappingRegistered = decode_part(event, &payload.body)?;
+            Registered::Mapping(FieldMapping {
+                field: body.field,
+                aliases: body.aliases,
+            })
+        }
+    }))
 }

@@ -52,6 +52,12 @@ pub enum Error {
     /// Another process has the store open.
     #[error("the store {0:?} is in use by another process")]
     Locked(PathBuf),
+    /// A thread of the daemon's own ended by a bug.
+    #[error("a bug in lored ended its {thread} thread")]
+    Ended {
+        /// Which one.
+        thread: &'static str,
+    },
     /// The disk is full: refused before anything was written.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {

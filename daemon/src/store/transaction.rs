@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
+use hashbrown::HashMap;
+
 use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
 
 /// Keys are counted references: the map, the undo list and the engine share one copy.
@@ -51,18 +53,15 @@ impl Changes {
     }
 }
 
-/// One undone change: what the overlay held under this key before.
-struct Undo {
-    space: Space,
-    key: Bytes,
-    before: Option<Option<Bytes>>,
-}
+/// What the overlay held under each key that was changed, before the first change: a row that one command
+/// changes again and again is held once.
+type Undo = HashMap<(Space, Bytes), Option<Option<Bytes>>>;
 
 /// Changes over a base, with a savepoint per command: a command that fails leaves no trace.
 pub struct Transaction<'b> {
     base: &'b dyn Rows,
     changes: Changes,
-    undo: Vec<Undo>,
+    undo: Undo,
 }
 
 impl<'b> Transaction<'b> {
@@ -78,7 +77,7 @@ impl<'b> Transaction<'b> {
         Self {
             base,
             changes,
-            undo: Vec::new(),
+            undo: Undo::default(),
         }
     }
 
@@ -89,7 +88,7 @@ impl<'b> Transaction<'b> {
 
     /// Takes back every change since the last savepoint.
     pub fn roll_back(&mut self) {
-        while let Some(Undo { space, key, before }) = self.undo.pop() {
+        for ((space, key), before) in self.undo.drain() {
             let overlay = self.changes.overlay_mut(space);
             match before {
                 Some(value) => overlay.insert(key, value),
@@ -107,7 +106,7 @@ impl<'b> Transaction<'b> {
     fn set(&mut self, space: Space, key: &[u8], value: Option<Bytes>) {
         let key = Bytes::from(key);
         let before = self.changes.overlay_mut(space).insert(key.clone(), value);
-        self.undo.push(Undo { space, key, before });
+        self.undo.entry((space, key)).or_insert(before);
     }
 }
 

@@ -16,7 +16,7 @@ pub const LONG: Duration = Duration::from_secs(60);
 pub struct Rig<G: Ground> {
     pub ground: Arc<G>,
     shared: Arc<Shared<G::Key>>,
-    eyes: Eyes,
+    pub eyes: Eyes,
     start: Instant,
     millis: Arc<AtomicU64>,
 }

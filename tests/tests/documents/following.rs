@@ -1,6 +1,8 @@
 //! Documents follow their files: changed, renamed, moved in and out, gone, back.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use serde_json::json;
 use tests::home;
@@ -145,6 +147,63 @@ fn a_source_that_vanishes_and_is_back() {
         &["docs"],
         &[("a.md", "New."), ("b.md", "Two.")],
     );
+}
+
+/// Puts a link in the place of something, has the only source looked through, and puts it back.
+fn while_linked(daemon: &tests::Daemon, place: &Path, to: &Path) {
+    let (aside, link) = (place.with_extension("aside"), place.with_extension("link"));
+    // A file is never away in between, which would be the end of its document.
+    match place.is_dir() {
+        true => fs::rename(place, &aside).unwrap(),
+        false => fs::hard_link(place, &aside).unwrap(),
+    }
+    symlink(to, &link).unwrap();
+    fs::rename(&link, place).unwrap();
+    daemon.call("rescan", json!({}));
+    let source = until_source(daemon, "a source behind a link", |source| {
+        source["warnings"].to_string().contains("symbolic link")
+    });
+    assert_eq!(source["state"], "missing");
+    assert_eq!(source["documents"], 1);
+    if aside.is_dir() {
+        fs::remove_file(place).unwrap();
+    }
+    fs::rename(&aside, place).unwrap();
+    daemon.call("rescan", json!({}));
+}
+
+/// What a link leads to was added by nobody: neither of one in the place of a folder or of a file, nor of
+/// one in the place of a folder above.
+#[test]
+fn a_link_in_the_place_of_a_source() {
+    let home = home!();
+    let daemon = home.start();
+    let docs = folder(&home, &[("a.md", "One.")]);
+    let private = home.path().join("private");
+    put(&private, "a.md", "Mine.");
+    put(&private, "docs/a.md", "Mine.");
+    put(&private, "docs/secret.md", "Swordfish.");
+    let one = [("a.md", "One.")];
+
+    let source = add(&daemon, &docs);
+    until_say(&daemon, &docs, &["docs"], &one);
+    while_linked(&daemon, &docs, &private);
+    until_documents(&daemon, 1);
+    while_linked(&daemon, docs.parent().unwrap(), &private);
+    until_documents(&daemon, 1);
+    until_say(&daemon, &docs, &["docs"], &one);
+
+    daemon.call("remove_source", json!({"source": source}));
+    add(&daemon, &docs.join("a.md"));
+    until_say(&daemon, &docs, &["docs"], &one);
+    while_linked(&daemon, &docs.join("a.md"), &private.join("a.md"));
+    until_documents(&daemon, 1);
+    until_say(&daemon, &docs, &["docs"], &one);
+    let found = daemon.call(
+        "search",
+        json!({"query": "Mine Swordfish", "search_type": "text"}),
+    );
+    assert_eq!(found["results"], json!([]));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What is taken in, what is not and why, and that nothing is taken in twice.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{home, until};
 
 use super::{add, documents, folder, listed, put, until_documents, until_say, until_source};
@@ -216,4 +217,35 @@ fn the_marker_of_a_project_leaves_out() {
     assert_eq!(reply["found"], 1, "{reply}");
     until_documents(&daemon, 1);
     until_say(&daemon, &docs, &["docs"], &[("a.md", "Kept.")]);
+}
+
+/// A page ends after so many documents, too, where none of them has a chunk to count.
+#[test]
+fn pages_of_documents_without_chunks_end() {
+    const FILES: u64 = 300;
+    let home = home!();
+    let daemon = home.start();
+    let docs = folder(&home, &[]);
+    for number in 0..FILES {
+        put(&docs, &format!("{number}.md"), "Short.");
+    }
+    add(&daemon, &docs);
+    until_documents(&daemon, FILES);
+    let far = json!({"start": 1_000_000, "end": 1_000_000});
+    let mut args = json!({"context_id": "docs", "chunk_range": far, "max_chunks": 120});
+    let (mut ids, mut pages) = (BTreeSet::new(), Vec::new());
+    loop {
+        let reply = daemon.call("get_document_content", args.clone());
+        let documents = reply["documents"].as_array().unwrap();
+        pages.push(documents.len());
+        for document in documents {
+            assert_eq!(document["chunks"], json!([]));
+            assert!(ids.insert(document["id"].as_str().unwrap().to_owned()));
+        }
+        match &reply["next"] {
+            Value::Null => break,
+            next => args["next"] = next.clone(),
+        }
+    }
+    assert_eq!(pages, [120, 120, 60]);
 }

@@ -5,6 +5,7 @@ mod addresses;
 mod following;
 mod hostile;
 mod intake;
+mod moving;
 mod sent;
 
 use std::fs;

@@ -112,6 +112,33 @@ fn what_is_sent_is_a_document() {
     daemon.verify();
 }
 
+/// A call with a key that found its text there already has its turn behind it: when it is repeated late, it
+/// does not undo what was sent since, and says again what it said.
+#[test]
+fn a_late_repetition_undoes_nothing() {
+    let home = home!();
+    let daemon = home.start();
+    let of = |text: &str| json!({"name": "plan.md", "text": text});
+    let first = put(&daemon, of("One."));
+    let mut keyed = of("One.");
+    keyed["key"] = json!("k-1");
+    let same = put(&daemon, keyed.clone());
+    assert_eq!(
+        (&same["status"], &same["document"], &same["title"]),
+        (&json!("unchanged"), &first["document"], &json!("plan"))
+    );
+    put(&daemon, of("Two."));
+    let mut late = put(&daemon, keyed.clone());
+    // The first one may have been on its way to the disk.
+    late["durable"] = same["durable"].clone();
+    assert_eq!(late, same);
+    assert_eq!(text_of(&daemon, &first["document"]), "Two.");
+    daemon.call("remove_document", json!({"document": first["document"]}));
+    assert_eq!(put(&daemon, keyed)["status"], "unchanged");
+    assert_eq!(super::listed(&daemon)["documents"], 0);
+    daemon.verify();
+}
+
 /// What cannot be taken in is refused with the reason that a file would be listed with; nothing is recorded.
 #[test]
 fn what_is_no_document_is_refused() {

@@ -256,6 +256,32 @@ fn cleared_and_written_again() {
     daemon.verify();
 }
 
+/// A version that was forgotten is not named any more to be read, also where a call is repeated that named it.
+#[test]
+fn a_forgotten_version_is_not_named() {
+    let home = home!();
+    let daemon = home.start();
+    let project = init(&home, &daemon, "stall");
+    for content in ["a", "b"] {
+        write(&daemon, &project, "session_summary", &summary(&[content]));
+    }
+    let args = || json!({"project_id": project, "file_type": "session_summary", "key": "k"});
+    let archived = || daemon.call("clear_context", args())["archived_version"].clone();
+    let forget = |version: &Value| {
+        let at = &version["position"];
+        let args = json!({"project": project, "from": at, "to": at});
+        let told = daemon.call("forget", args);
+        assert_eq!(told["context_versions"], 1, "{told:#}");
+    };
+    assert_eq!(archived(), 2);
+    let versions = history(&daemon, &project, "session_summary");
+    forget(&versions[1]);
+    assert_eq!(archived(), 1);
+    forget(&versions[2]);
+    assert_eq!(archived(), Value::Null);
+    daemon.verify();
+}
+
 /// A call that is repeated under its key gives its first reply and does nothing, also across a start; the
 /// key with another content is refused.
 #[test]

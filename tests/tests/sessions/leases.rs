@@ -89,6 +89,9 @@ fn a_lost_lease_fences_writes() {
     let home = home!();
     let daemon = home.start();
     create(&daemon, "s-1");
+    // The latest checkpoint already holds what the fenced save brings: it is refused all the same.
+    let saved = json!({"sessionId": "s-1", "context": {"x": 1}});
+    daemon.call("workflow_checkpoint_save", saved);
     let first = lease(&daemon, "ada", &json!({"ms": 1000}));
     let second = until("the end of the lease", LIMIT, || {
         daemon

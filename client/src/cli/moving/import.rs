@@ -148,9 +148,11 @@ fn ended(mut child: Child) -> Result<bool, Failure> {
 
 fn add(sum: &mut ImportLogReply, reply: ImportLogReply) {
     sum.sessions += reply.sessions;
+    sum.continued += reply.continued;
     sum.events += reply.events;
     sum.projects += reply.projects;
     sum.versions += reply.versions;
+    sum.documents += reply.documents;
     sum.there += reply.there;
     sum.sources.extend(reply.sources);
     sum.warnings.extend(reply.warnings);
@@ -166,12 +168,20 @@ fn told(sum: &ImportLogReply) -> String {
         true => "would be imported",
         false => "were imported",
     };
+    let documents = match sum.documents {
+        0 => String::new(),
+        documents => format!(", and {documents} documents"),
+    };
     let there = match sum.there {
         0 => String::new(),
-        there => format!("; {there} sessions, projects and versions were there already"),
+        there => format!("; {there} sessions, projects, versions and documents were there already"),
+    };
+    let continued = match sum.continued {
+        0 => String::new(),
+        continued => format!(" and what is new of {continued} others"),
     };
     format!(
-        "{sessions} sessions with {events} events, {projects} projects and {versions} versions of context \
-         files {what}{there}\n"
+        "{sessions} sessions{continued} with {events} events, {projects} projects and {versions} versions of context \
+         files{documents} {what}{there}\n"
     )
 }

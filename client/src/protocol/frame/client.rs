@@ -1,5 +1,10 @@
 //! Frames that a client sends: its Hello, calls and cancels.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::Value;
+
 use super::super::cbor::{self, Reader};
 use super::super::{Args, PROTOCOL_VERSION, nearest};
 use super::{FrameError, framed, framed_around};
@@ -90,18 +95,65 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
     Ok(hello)
 }
 
-/// Reads a frame that a client sends.
+/// Reads a frame that a client sends. Of a body that is given away, the arguments stay where they are.
 ///
 /// # Errors
 /// When the bytes are none of [`ClientFrame`], or go beyond a limit.
-pub fn decode_client(body: &[u8]) -> Result<ClientFrame, FrameError> {
+pub fn decode_client<'b>(body: impl Into<Cow<'b, [u8]>>) -> Result<ClientFrame, FrameError> {
+    let body = body.into();
+    let call = match decode(&body)? {
+        Decoded::Frame(frame) => return Ok(frame),
+        Decoded::Call(call) => call,
+    };
+    let args = match call.args {
+        None => Args::Json(b"{}".to_vec()),
+        Some(Given::Value(value)) => Args::Value(value),
+        Some(Given::Json(at)) => Args::Json(part(body, at)),
+    };
+    let Call { id, name, .. } = call;
+    Ok(ClientFrame::Call { id, name, args })
+}
+
+/// A part of some bytes, in their place where they may be changed.
+fn part(bytes: Cow<'_, [u8]>, at: Range<usize>) -> Vec<u8> {
+    match bytes {
+        Cow::Borrowed(bytes) => bytes.get(at).unwrap_or_default().to_vec(),
+        Cow::Owned(mut bytes) => {
+            bytes.truncate(at.end);
+            bytes.drain(..at.start.min(bytes.len()));
+            bytes
+        }
+    }
+}
+
+/// A frame, or a call whose arguments are still in its body.
+enum Decoded {
+    Frame(ClientFrame),
+    Call(Call),
+}
+
+struct Call {
+    id: u64,
+    name: String,
+    args: Option<Given>,
+}
+
+/// Arguments, or where they are.
+enum Given {
+    Json(Range<usize>),
+    Value(Value),
+}
+
+fn decode(body: &[u8]) -> Result<Decoded, FrameError> {
     let mut reader = Reader::new(body);
     let (mut id, mut name, mut args, mut cancel) = (None, None, None, None);
     let mut seen = Seen::default();
     for _ in 0..reader.map()? {
         let written = reader.text()?.ok_or(FrameError::NotAMap)?;
         if written == "version" {
-            return decode_hello(body).map(ClientFrame::Hello);
+            return decode_hello(body)
+                .map(ClientFrame::Hello)
+                .map(Decoded::Frame);
         }
         let field = seen
             .field(written, &CALL_FIELDS)?
@@ -109,18 +161,15 @@ pub fn decode_client(body: &[u8]) -> Result<ClientFrame, FrameError> {
         match field {
             "id" => id = Some(unsigned(&mut reader, "id")?),
             "name" => name = Some(text(&mut reader, "name")?),
-            "args" => args = Some(read_args(&mut reader)?),
+            "args" => args = Some(read_args(body, &mut reader)?),
             _ => cancel = Some(read_cancel(&mut reader)?),
         }
     }
     end(&reader)?;
     let id = id.ok_or(FrameError::Missing("id"))?;
     match (name, args, cancel) {
-        (Some(name), args, None) => {
-            let args = args.unwrap_or_else(|| Args::Json(b"{}".to_vec()));
-            Ok(ClientFrame::Call { id, name, args })
-        }
-        (None, None, Some(())) => Ok(ClientFrame::Cancel { id }),
+        (Some(name), args, None) => Ok(Decoded::Call(Call { id, name, args })),
+        (None, None, Some(())) => Ok(Decoded::Frame(ClientFrame::Cancel { id })),
         (None, _, None) => Err(FrameError::Missing("name")),
         (_, _, Some(())) => Err(FrameError::Unexpected("a call and a cancel at once")),
     }
@@ -134,13 +183,14 @@ fn clash(body: &[u8], unknown: FrameError) -> FrameError {
     }
 }
 
-fn read_args(reader: &mut Reader<'_>) -> Result<Args, FrameError> {
+fn read_args(body: &[u8], reader: &mut Reader<'_>) -> Result<Given, FrameError> {
     if !reader.at_bytes()? {
-        return reader.json_map().map(Args::Value);
+        return reader.json_map().map(Given::Value);
     }
     // Depth and number are looked at when they are read, once, so that the call gets the answer.
     let bytes = reader.bytes()?.unwrap_or_default();
-    Ok(Args::Json(bytes.to_vec()))
+    let start = bytes.as_ptr().addr().saturating_sub(body.as_ptr().addr());
+    Ok(Given::Json(start..start + bytes.len()))
 }
 
 fn read_cancel(reader: &mut Reader<'_>) -> Result<(), FrameError> {

@@ -86,15 +86,21 @@ pub struct ImportLogArgs {
 pub struct ImportLogReply {
     /// Sessions that were recorded.
     pub sessions: u64,
-    /// Events of these sessions.
+    /// Sessions that were there and went on: what is new of them was recorded.
+    #[serde(default)]
+    pub continued: u64,
+    /// Events of all these sessions that were recorded.
     pub events: u64,
     /// Projects that were recorded.
     pub projects: u64,
     /// Versions of context files that were recorded.
     pub versions: u64,
-    /// Sessions, projects and versions that were there already.
+    /// Documents that were recorded: those that were sent, for the others are read where they are.
+    #[serde(default)]
+    pub documents: u64,
+    /// Sessions, projects, versions and documents that were there already.
     pub there: u64,
-    /// Paths of sources of documents: they are not recorded, `add_source` makes them known.
+    /// Paths of sources of documents that are files: they are not recorded, `add_source` makes them known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
     /// Nothing was recorded, as was asked for.

@@ -32,8 +32,8 @@ use tokio::time::timeout;
 
 use super::frames::{Door, Host, busy};
 use super::limits::{Limits, Paid, SMALL_BYTES};
-use super::listener::Seat;
 use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
+use super::seats::Seat;
 use super::toolbox::Toolbox;
 
 /// Where MCP is.
@@ -95,6 +95,7 @@ impl Service {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
+        let host = anonymous(uid, &door.limits);
         let service = service_fn(|request| async {
             let turned_away = self.turned_away(&request);
             let answer = match turned_away {
@@ -105,7 +106,7 @@ impl Service {
                     answer
                 }
                 None => {
-                    let answer = self.answer(door, uid, request).await;
+                    let answer = self.answer(door, &host, request).await;
                     seat.has_finished_a_call();
                     answer
                 }
@@ -137,7 +138,7 @@ impl Service {
         Some(refusal(status, &body))
     }
 
-    async fn answer(&self, door: &Door, uid: u32, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, door: &Door, host: &Host, request: Request<Incoming>) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
@@ -174,7 +175,7 @@ impl Service {
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
         let host = Host {
             tools,
-            ..anonymous(uid)
+            ..host.clone()
         };
         let answer = self.mcp(door, host, parcel.clone()).handle(request).await;
         match parcel {

@@ -313,3 +313,27 @@ async fn an_address_names_the_tools() {
     let hint = refused.json()["error"]["hint"].clone();
     assert!(hint.as_str().unwrap().contains("`packs`"), "{hint}");
 }
+
+/// All requests of one connection share a quota of writes, as frames do.
+#[tokio::test]
+async fn a_connection_has_a_quota() {
+    let house = House::open(Limits {
+        writes_per_second_max: 1,
+        ..Limits::default()
+    });
+    let request = |id: u64, connection: &str| {
+        let body = call(id, "record_step", json!({"tool": "t", "result": "x"})).to_string();
+        let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n{connection}");
+        format!(
+            "POST /mcp HTTP/1.1\r\n{headers}{ACCEPT}{JSON}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let mut requests: String = (1..20).map(|id| request(id, "")).collect();
+    requests.push_str(&request(20, "Connection: close\r\n"));
+    let replies = send(&house, requests.as_bytes()).await;
+    assert_eq!(replies.status, 200);
+    assert!(replies.body.contains("RATE_LIMITED"), "{}", replies.body);
+    let other = send(&house, request(21, "Connection: close\r\n").as_bytes()).await;
+    assert!(!other.body.contains("RATE_LIMITED"), "{}", other.body);
+}

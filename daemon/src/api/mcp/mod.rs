@@ -32,18 +32,18 @@ use transport::{Answer, Lines};
 
 use super::frames::{Door, Host};
 use super::limits::Limits;
-use super::listener::Seat;
+use super::seats::Seat;
 use crate::log::Actor;
-use crate::operation::Caller;
+use crate::operation::{Caller, Quota};
 
 /// Answers are gathered up to this many bytes before they are written.
 const GATHER_BYTES: usize = 64 * 1024;
 /// Answers that may wait besides those of calls.
 const QUEUE_SPARE: usize = 8;
 
-/// A host of whom nothing but the user is known.
+/// A host of whom nothing but the user is known, with a quota of its own: one for each connection.
 #[must_use]
-pub fn anonymous(uid: u32) -> Host {
+pub fn anonymous(uid: u32, limits: &Limits) -> Host {
     let actor = Arc::new(Actor {
         uid,
         ..Actor::default()
@@ -51,6 +51,7 @@ pub fn anonymous(uid: u32) -> Host {
     Host {
         caller: Caller {
             actor,
+            quota: Some(Arc::new(Quota::new(limits.writes_per_second_max))),
             ..Caller::default()
         },
         ..Host::default()

@@ -1,4 +1,4 @@
-//! What requests name: the tools to list, the agent that acts, the key of a write sent again.
+//! What requests name: the tools to list, the key of a write sent again.
 
 use lore::protocol::{Code, ErrorBody, TOOLS_META};
 use rmcp::ErrorData;
@@ -7,7 +7,7 @@ use rmcp::model::{ErrorCode, RequestId, RequestMetaObject};
 use super::message::protocol_error;
 use crate::api::toolbox::Toolbox;
 use crate::log::Hash;
-use crate::operation::{AGENT_BYTES_MAX, KEY_BYTES_MAX};
+use crate::operation::KEY_BYTES_MAX;
 
 /// The tools that a request's `_meta` names, if it does.
 pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<Toolbox>, ErrorData> {
@@ -20,23 +20,6 @@ pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<Toolbox>, ErrorDat
         return Err(refused(ErrorBody::new(Code::InvalidInput, message)));
     };
     Toolbox::read(Some(list)).map(Some).map_err(refused)
-}
-
-/// A text without control characters.
-pub fn printable(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|char| !char.is_control())
-}
-
-/// A client's name as an agent's: what is too long is cut off.
-pub fn agent_name(client: &str) -> String {
-    let mut name = String::new();
-    for char in printable(client) {
-        if name.len() + char.len_utf8() > AGENT_BYTES_MAX {
-            break;
-        }
-        name.push(char);
-    }
-    name
 }
 
 /// The key of a write that names none: the same when the bridge sends the line again.

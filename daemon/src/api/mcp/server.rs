@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use lore::protocol::{Args, Code, tools as said};
+use lore::protocol::{Args, Code, agent_name, printable, tools as said};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::completions;
 use super::flights::Flight;
 use super::message::protocol_error;
-use super::named::{agent_name, key_of, named_tools, printable};
+use super::named::{key_of, named_tools};
 use super::parcel::Parcel;
 use super::prompts;
 use super::resources;
@@ -170,6 +170,7 @@ impl Server {
             Some(flight) if flight.is_unpaid() => Some(self.budget.small(flight.bytes()).await),
             Some(_) | None => None,
         };
+        let _turn = self.budget.turn(flight.map_or(0, Flight::bytes)).await;
         self.dispatch.call(caller, name, args).await
     }
 }

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
-use crate::api::listener::Seat;
+use crate::api::seats::Seat;
 use crate::api::{Budget, Dispatch, Door, Doors, Find, Guest, Limits, RESOURCES};
 use crate::config::Config;
 use crate::daemon::Daemon;
@@ -86,7 +86,7 @@ impl House {
                 self.door.limits.connections_max,
                 self.door.stop.clone(),
             ))
-            .serve(listener),
+            .serve(listener, || {}),
         );
         UnixStream::connect(&path).await.unwrap()
     }
@@ -501,7 +501,7 @@ fn waiting(id: u64, house: &House) -> Value {
 
 /// Records in another session, past every connection.
 async fn record_aside(house: &House) {
-    let caller = super::anonymous(1);
+    let caller = super::anonymous(1, &house.door.limits);
     let args = Args::Value(json!({}));
     let made = house
         .door
@@ -556,7 +556,7 @@ async fn a_peer_that_does_not_read_is_let_go() {
     let (mut peer, server) = tokio::io::duplex(1024);
     let (read, write) = tokio::io::split(server);
     let seat = Seat::alone().unwrap();
-    let caller = super::anonymous(1);
+    let caller = super::anonymous(1, &house.door.limits);
     let served = super::serve(&house.door, caller, &seat, BufReader::new(read), write);
     let line = format!("{}\n", list());
     let (asked, served) = tokio::join!(peer.write_all(line.as_bytes()), served);
@@ -638,4 +638,22 @@ async fn first_answers_are_golden() {
     let line = peer.line().await;
     assert_eq!(line, golden(include_str!("golden/discover.jsonl")));
     assert_eq!(line.trim_end().as_bytes(), bridged);
+}
+
+/// A connection of plain lines may write no faster than one of frames.
+#[tokio::test]
+async fn lines_have_their_quota() {
+    let house = House::open(Limits {
+        writes_per_second_max: 1,
+        ..Limits::default()
+    });
+    let mut peer = house.peer().await;
+    let mut codes = Vec::new();
+    for id in 1..=20 {
+        let answer = peer.call(id, "record_step", step("x")).await;
+        codes.push(answer["result"]["structuredContent"]["code"].clone());
+    }
+    assert_eq!(codes[0], Value::Null);
+    // More than one second may pass meanwhile, but not twenty.
+    assert!(codes.contains(&json!("RATE_LIMITED")), "{codes:?}");
 }

@@ -135,6 +135,36 @@ impl Cursors {
         }))
     }
 
+    /// Takes back those of this store that are ahead of its log, which ends here: a power cut, or a repair,
+    /// can take the end of a log whose cursors were durable already. Once it had grown past such a cursor, its
+    /// reader would pass over what was recorded anew.
+    pub fn take_back(&self, store: StoreId, end: Position) {
+        let next = Position(end.0.saturating_add(1));
+        let number = {
+            let mut inner = self.0.lock();
+            let is_ahead = |kept: &Kept| !kept.is_foreign(store) && kept.position > next;
+            if !inner.rows.values().any(is_ahead) {
+                return;
+            }
+            for kept in Arc::make_mut(&mut inner.rows).values_mut() {
+                if is_ahead(kept) {
+                    kept.position = next;
+                }
+            }
+            // Nobody is told the old ones, also while the file cannot be written.
+            inner.durable = Arc::clone(&inner.rows);
+            inner.changes += 1;
+            inner.changes
+        };
+        tracing::warn!(
+            at = next.0,
+            "cursors ahead of the log are taken back to its end"
+        );
+        if let Err(error) = self.0.write_down(number) {
+            tracing::error!(%error, "they are not written down before the next cursor is");
+        }
+    }
+
     /// Those of the daemon.
     ///
     /// # Errors

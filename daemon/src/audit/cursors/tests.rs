@@ -175,3 +175,33 @@ fn the_number_of_cursors_is_bounded() {
     inner.change(&here, "c0", &Change::Remove).unwrap();
     inner.change(&here, "more", &to(1, false)).unwrap();
 }
+
+/// Cursors ahead of a log that lost its end go on from there, in memory and on disk; those of another store
+/// and those that the log reaches stay.
+#[tokio::test]
+async fn cursors_ahead_of_the_log_are_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cursors");
+    let one = actor(1);
+    let cursors = Cursors::open(path.clone());
+    for (name, store, position) in [
+        ("ahead", HERE, 11),
+        ("at-end", HERE, 6),
+        ("behind", HERE, 2),
+        ("other", ELSEWHERE, 11),
+    ] {
+        let change = to(position, false);
+        cursors
+            .change(&by(&one, store), name, &change)
+            .await
+            .unwrap();
+    }
+    let cursors = Cursors::open(path.clone());
+    cursors.take_back(HERE, Position(5));
+    for cursors in [cursors, Cursors::open(path)] {
+        let at = |name, store| cursors.get(1, name, store).unwrap().0;
+        assert_eq!(at("ahead", HERE), 6);
+        assert_eq!((at("at-end", HERE), at("behind", HERE)), (6, 2));
+        assert_eq!(at("other", ELSEWHERE), 11);
+    }
+}

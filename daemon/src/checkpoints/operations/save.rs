@@ -188,7 +188,8 @@ impl Saving {
         Err(self.told(cx, refusal).await)
     }
 
-    /// The session's latest checkpoint, when it holds this context and stands for it.
+    /// The session's latest checkpoint, when it holds this context and stands for it. What would
+    /// refuse the save refuses this as well: a caller that lost its lease does not learn it later.
     async fn unchanged(
         self: &Arc<Self>,
         cx: &Arc<Context>,
@@ -206,6 +207,11 @@ impl Saving {
         {
             return Ok(None);
         }
+        sessions::open(&**state, &session)?;
+        // The log's time, also while the clock is behind it.
+        let now = cx.engine.clock().now();
+        let now = now.max(state.published().tail.time);
+        sessions::fenced(&**state, now, &session, self.fence)?;
         let (saving, cx, state) = (Arc::clone(self), Arc::clone(cx), Arc::clone(state));
         let compare = move || {
             let values = Values::of(&cx, &*state);

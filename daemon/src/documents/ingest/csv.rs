@@ -1,14 +1,18 @@
-//! CSV: each row a line of `column: value`, so that a part of it says what its values are.
+//! CSV: each row a line of `column: value`, so that a part of it says what its values are. It is read field
+//! by field: a row may be as long as the file, and nothing of it is held but its line.
 
 use super::Refused;
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::Draft;
 use super::limits::Budget;
-use csv::{ReaderBuilder, StringRecord};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 /// Lines that are looked at to tell what separates the columns.
 const LINES_LOOKED_AT: usize = 20;
 /// A field longer than this is most likely a quote that was never closed, in bytes.
 const FIELD_MAX: usize = 64 << 10;
+/// More columns than any spreadsheet has: a longer first row names none.
+const COLUMNS_MAX: usize = 1 << 14;
 /// Rows between two looks at the clock.
 const ROWS_PER_CHECK: usize = 10_000;
 /// Rows that are one block.
@@ -16,47 +20,34 @@ const ROWS_PER_BLOCK: usize = 256;
 
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
     let separator = separator(&text);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .from_reader(text.as_bytes());
     let mut draft = Draft::over(String::new(), budget);
-    let mut row = StringRecord::new();
-    let mut columns: Vec<String> = Vec::new();
-    let mut block = String::new();
-    let mut rows = 0usize;
+    let mut fields = Fields::of(&text, separator);
+    let columns = head(&mut fields);
+    match &columns[..] {
+        [] => fields = Fields::of(&text, separator),
+        names => draft.put(Sort::Rows, &names.join(" | ")),
+    }
+    let mut rows = usize::from(!columns.is_empty());
+    let mut block = Block::default();
     let fault = loop {
-        match reader.read_record(&mut row) {
-            Ok(true) => {}
+        block.room = draft.room();
+        match fields.row(|field| block.value(&columns, field)) {
+            Ok(true) => block.end_row(),
             Ok(false) => break None,
-            Err(error) => break Some(error.to_string()),
-        }
-        if row.iter().any(|field| field.len() > FIELD_MAX) {
-            let line = row.position().map_or(0, csv::Position::line);
-            break Some(format!(
-                "a field in line {line} is longer than {FIELD_MAX} bytes; is a quote not closed?"
-            ));
+            Err(reason) => break Some(reason),
         }
         rows += 1;
-        if rows == 1 && is_head(&row) {
-            columns = row.iter().map(fold).collect();
-            draft.put(Sort::Rows, &columns.join(" | "));
-            continue;
-        }
-        block.push_str(&line(&columns, &row));
-        block.push('\n');
         if rows.is_multiple_of(ROWS_PER_CHECK) {
             budget.check()?;
         }
         if rows.is_multiple_of(ROWS_PER_BLOCK) {
-            draft.put(Sort::Rows, &std::mem::take(&mut block));
+            draft.put(Sort::Rows, &std::mem::take(&mut block).text);
             if draft.is_full() {
                 break None;
             }
         }
     };
-    draft.put(Sort::Rows, &block);
+    draft.put(Sort::Rows, &block.text);
     if let Some(reason) = fault {
         draft = super::plain::text(text, budget);
         draft.warn(None, format!("no valid CSV: {reason}"));
@@ -64,24 +55,28 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
     Ok(draft)
 }
 
-/// A row as a line: values with their columns' names where there are any, empty ones left out.
-fn line(columns: &[String], row: &StringRecord) -> String {
-    let mut line = String::new();
-    for (at, field) in row.iter().enumerate() {
-        let value = fold(field);
-        if value.is_empty() {
-            continue;
+/// The names of the columns, if the first row is such: several texts, none of them a number, each once.
+fn head(fields: &mut Fields<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut is_head = true;
+    let read = fields.row(|field| {
+        let name = field.trim();
+        is_head &= !name.is_empty()
+            && name.parse::<f64>().is_err()
+            && name.len() < 100
+            && names.len() < COLUMNS_MAX;
+        if is_head {
+            names.push(name.to_owned());
         }
-        if !line.is_empty() {
-            line.push_str(" | ");
-        }
-        if let Some(column) = columns.get(at).filter(|name| !name.is_empty()) {
-            line.push_str(column);
-            line.push_str(": ");
-        }
-        line.push_str(&value);
+    });
+    let mut once: Vec<&str> = names.iter().map(String::as_str).collect();
+    once.sort_unstable();
+    once.dedup();
+    is_head &= read == Ok(true) && names.len() > 1 && once.len() == names.len();
+    match is_head {
+        true => names.iter().map(|name| fold(name)).collect(),
+        false => Vec::new(),
     }
-    line
 }
 
 /// A field on one line.
@@ -89,15 +84,108 @@ fn fold(field: &str) -> String {
     field.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the first row names columns: several texts, none of them a number, each once.
-fn is_head(row: &StringRecord) -> bool {
-    let names: Vec<&str> = row.iter().map(str::trim).collect();
-    let is_name =
-        |name: &&str| !name.is_empty() && name.parse::<f64>().is_err() && name.len() < 100;
-    let mut once = names.clone();
-    once.sort_unstable();
-    once.dedup();
-    names.len() > 1 && names.iter().all(is_name) && once.len() == names.len()
+/// The lines of rows, as far as there is room for them.
+#[derive(Default)]
+struct Block {
+    text: String,
+    /// How much of it is of use, in bytes; what is beyond is left out.
+    room: usize,
+    /// Where the last line begins.
+    line: usize,
+    /// Fields of that so far.
+    fields: usize,
+}
+
+impl Block {
+    /// Puts a value on the line, with its column's name where there is one; an empty one is left out.
+    fn value(&mut self, columns: &[String], field: &str) {
+        let column = columns.get(self.fields).filter(|name| !name.is_empty());
+        self.fields += 1;
+        let mut words = field.split_whitespace();
+        let Some(first) = words.next() else {
+            return;
+        };
+        if self.is_over() {
+            return;
+        }
+        if self.text.len() > self.line {
+            self.text.push_str(" | ");
+        }
+        if let Some(column) = column {
+            self.text.push_str(column);
+            self.text.push_str(": ");
+        }
+        self.text.push_str(first);
+        for word in words {
+            self.text.push(' ');
+            self.text.push_str(word);
+        }
+    }
+
+    fn end_row(&mut self) {
+        if !self.is_over() {
+            self.text.push('\n');
+        }
+        self.line = self.text.len();
+        self.fields = 0;
+    }
+
+    /// Whether it says more than there is room for: white space at its end says nothing.
+    fn is_over(&self) -> bool {
+        self.text.len() > self.room && self.text.trim_end().len() > self.room
+    }
+}
+
+/// The fields of a text, row by row.
+struct Fields<'t> {
+    reader: Reader,
+    rest: &'t [u8],
+    /// The field that is read.
+    field: Vec<u8>,
+}
+
+impl<'t> Fields<'t> {
+    fn of(text: &'t str, separator: u8) -> Self {
+        Self {
+            reader: ReaderBuilder::new().delimiter(separator).build(),
+            rest: text.as_bytes(),
+            field: vec![0; FIELD_MAX + 1],
+        }
+    }
+
+    /// Tells the fields of the next row; whether there is one.
+    ///
+    /// # Errors
+    /// A field is too long.
+    fn row(&mut self, mut tell: impl FnMut(&str)) -> Result<bool, String> {
+        let line = self.reader.line();
+        let mut length = 0;
+        loop {
+            let room = self.field.get_mut(length..).unwrap_or_default();
+            let (result, read, written) = self.reader.read_field(self.rest, room);
+            self.rest = self.rest.get(read..).unwrap_or_default();
+            length += written;
+            if length > FIELD_MAX {
+                return Err(format!(
+                    "a field in line {line} is longer than {FIELD_MAX} bytes; is a quote not closed?"
+                ));
+            }
+            match result {
+                // The text is all there is: the next look finds its end.
+                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+                ReadFieldResult::Field { record_end } => {
+                    let field = self.field.get(..length).unwrap_or_default();
+                    // Separators and quotes are ASCII, so that a field of a text is one.
+                    tell(std::str::from_utf8(field).unwrap_or_default());
+                    length = 0;
+                    if record_end {
+                        return Ok(true);
+                    }
+                }
+                ReadFieldResult::End => return Ok(false),
+            }
+        }
+    }
 }
 
 /// What separates the columns: what comes equally often in the first lines, and most often.
@@ -128,4 +216,81 @@ fn outside_quotes(line: &str, separator: u8) -> usize {
         count += usize::from(byte == separator && !is_quoted);
     }
     count
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::documents::ingest::{Extracted, Limits, extract};
+
+    /// What the fields of a text are by a reader of whole rows.
+    fn rows(text: &str, separator: u8) -> Vec<Vec<String>> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(separator)
+            .from_reader(text.as_bytes());
+        let rows = reader.records().map(|row| row.unwrap());
+        rows.map(|row| row.iter().map(str::to_owned).collect())
+            .collect()
+    }
+
+    fn read_within(text: &str, text_bytes: usize) -> Extracted {
+        let limits = Limits {
+            text_bytes,
+            ..Limits::default()
+        };
+        extract(text.as_bytes(), "a.csv", &limits).unwrap()
+    }
+
+    proptest! {
+        /// Field by field, a text has the rows that a reader of whole rows finds.
+        #[test]
+        fn fields_are_those_of_rows(text in "[ab,;\"\n \u{e9}\u{feff}]{0,80}") {
+            let mut fields = Fields::of(&text, b',');
+            let mut found = Vec::new();
+            loop {
+                let mut row = Vec::new();
+                if !fields.row(|field| row.push(field.to_owned())).unwrap() {
+                    break;
+                }
+                found.push(row);
+            }
+            prop_assert_eq!(found, rows(&text, b','));
+        }
+
+        /// With little room the text is the beginning of what it is with much.
+        #[test]
+        fn little_room_gives_a_beginning(
+            text in "([ab]{1,9}[, ]|,|\n){0,80}",
+            room in 0..200_usize,
+        ) {
+            let (cut, whole) = (read_within(&text, room), read_within(&text, 1 << 20));
+            let cut_text = cut.text.trim_end();
+            prop_assert!(cut_text.len() <= room);
+            prop_assert!(whole.text.starts_with(cut_text), "{:?} {:?}", cut.text, whole.text);
+            let is_told = cut.warnings.iter().any(|warning| warning.reason.contains("cut after"));
+            prop_assert_eq!(is_told, cut_text.len() < whole.text.trim_end().len());
+        }
+    }
+
+    /// A row that begins long after others is told by its line; one longer than any field may be is one, still.
+    #[test]
+    fn only_fields_are_bounded() {
+        let row = "ab,".repeat(FIELD_MAX);
+        let document = read_within(&row, 1 << 30);
+        assert!(document.warnings.is_empty());
+        assert_eq!(document.text.matches("ab").count(), FIELD_MAX);
+        let long = format!("a,b\n1,2\n3,{}\n", "x".repeat(FIELD_MAX + 1));
+        let warning = read_within(&long, 1 << 30).warnings.pop().unwrap();
+        assert!(
+            warning.reason.contains("a field in line 3 is longer"),
+            "{warning}"
+        );
+        let most = format!("a,b\n3,{}\n", "x".repeat(FIELD_MAX));
+        assert!(read_within(&most, 1 << 30).warnings.is_empty());
+    }
 }

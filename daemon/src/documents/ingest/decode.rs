@@ -2,6 +2,7 @@
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use std::borrow::Cow;
 
 /// So many bytes are looked at to tell text from binary data, and one encoding from another.
 const LOOKED_AT: usize = 1 << 18;
@@ -18,18 +19,49 @@ pub(super) struct Decoded {
     pub warning: Option<String>,
 }
 
-/// Reads bytes as text with line feeds at its lines' ends; none if they are no text.
-pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
-    let (mut text, warning) = read(bytes)?;
-    for line_end in ["\r\n", "\r"] {
-        if text.contains(line_end) {
-            text = text.replace(line_end, "\n");
-        }
-    }
-    Some(Decoded { text, warning })
+/// Reads bytes as text with line feeds at its lines' ends; none if they are no text. Bytes that are given away
+/// become the text where they are.
+pub(super) fn decode(bytes: Cow<'_, [u8]>) -> Option<Decoded> {
+    let (text, warning) = match read(&bytes)? {
+        Read::AsItIs => (String::from_utf8(bytes.into_owned()).ok()?, None),
+        Read::As(text, warning) => (text, warning),
+    };
+    Some(Decoded {
+        text: with_line_feeds(text)?,
+        warning,
+    })
 }
 
-fn read(bytes: &[u8]) -> Option<(String, Option<String>)> {
+/// A text with `\n` for each `\r\n` and each `\r` alone.
+fn with_line_feeds(text: String) -> Option<String> {
+    if !text.contains('\r') {
+        return Some(text);
+    }
+    let mut bytes = text.into_bytes();
+    bytes.dedup_by(|here, before| {
+        let is_pair = (*before, *here) == (b'\r', b'\n');
+        if is_pair {
+            *before = b'\n';
+        }
+        is_pair
+    });
+    for byte in &mut bytes {
+        if *byte == b'\r' {
+            *byte = b'\n';
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What bytes are.
+enum Read {
+    /// UTF-8.
+    AsItIs,
+    /// This text, and what is to be said about it.
+    As(String, Option<String>),
+}
+
+fn read(bytes: &[u8]) -> Option<Read> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let rest = bytes.get(mark..).unwrap_or_default();
         return as_encoded(rest, encoding);
@@ -41,12 +73,12 @@ fn read(bytes: &[u8]) -> Option<(String, Option<String>)> {
     if is_mixed(head) {
         return None;
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Some((text.to_owned(), None));
+    if std::str::from_utf8(bytes).is_ok() {
+        return Some(Read::AsItIs);
     }
     if is_nearly_utf8(bytes) {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        return Some((text, Some("some bytes are no UTF-8".to_owned())));
+        return Some(Read::As(text, Some("some bytes are no UTF-8".to_owned())));
     }
     if let Some(encoding) = declared(head) {
         return as_encoded(bytes, encoding);
@@ -66,7 +98,7 @@ fn is_mixed(head: &[u8]) -> bool {
     head.contains(&0) || controls(head) > head.len() / BYTES_PER_CONTROL
 }
 
-fn as_encoded(bytes: &[u8], encoding: &'static Encoding) -> Option<(String, Option<String>)> {
+fn as_encoded(bytes: &[u8], encoding: &'static Encoding) -> Option<Read> {
     let (text, had_faults) = encoding.decode_without_bom_handling(bytes);
     if text
         .get(..text.floor_char_boundary(LOOKED_AT))?
@@ -80,7 +112,7 @@ fn as_encoded(bytes: &[u8], encoding: &'static Encoding) -> Option<(String, Opti
         false if encoding == encoding_rs::UTF_8 => None,
         false => Some(format!("read as {name}")),
     };
-    Some((text.into_owned(), warning))
+    Some(Read::As(text.into_owned(), warning))
 }
 
 /// The encoding that HTML or XML say they have.

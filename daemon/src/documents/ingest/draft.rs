@@ -1,6 +1,7 @@
 //! What was read of a file so far: text, and where its sections and blocks are.
 
 use super::Warning;
+use super::blocks::{Block, Blocks, Sort};
 use super::limits::Budget;
 use std::ops::Range;
 
@@ -8,6 +9,8 @@ use std::ops::Range;
 const TITLE_MAX: usize = 200;
 /// Headings within headings beyond this one stay as text.
 const LEVELS_MAX: usize = 6;
+/// Behind each block that is written.
+const END: &str = "\n\n";
 
 /// A part of the text under one heading, up to the next heading of any level. Sections follow each
 /// other without gaps and cover the text.
@@ -16,31 +19,6 @@ pub struct Section {
     /// The headings from the outermost to its own; empty before the first heading.
     pub path: Vec<String>,
     /// Where it is in the text, its heading included; bytes.
-    pub range: Range<usize>,
-}
-
-/// What sort of text a block is: how it may be cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// A heading's own line; stays with what follows.
-    Heading,
-    /// Sentences.
-    Prose,
-    /// A list: cut between its items.
-    List,
-    /// Lines that each say something: a table's rows, data. Cut between them.
-    Rows,
-    /// Source code: cut between blocks and functions.
-    Code,
-}
-
-/// A piece of the text that is one thing. Blocks do not overlap, are in order, and cover all of the
-/// text that is not blank.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// How it may be cut.
-    pub sort: Sort,
-    /// Where it is in the text, in bytes.
     pub range: Range<usize>,
 }
 
@@ -56,7 +34,7 @@ pub(super) struct Draft<'b> {
     pub title: Option<String>,
     pub warnings: Vec<Warning>,
     sections: Vec<Section>,
-    blocks: Vec<Block>,
+    blocks: Blocks,
     open: Vec<Open>,
     is_full: bool,
     budget: &'b Budget<'b>,
@@ -68,7 +46,8 @@ pub(super) struct Body {
     pub title: Option<String>,
     pub warnings: Vec<Warning>,
     pub sections: Vec<Section>,
-    pub blocks: Vec<Block>,
+    /// They do not overlap, are in order, and cover all of the text that is not blank.
+    pub blocks: Blocks,
 }
 
 impl<'b> Draft<'b> {
@@ -79,7 +58,7 @@ impl<'b> Draft<'b> {
             title: None,
             warnings: Vec::new(),
             sections: Vec::new(),
-            blocks: Vec::new(),
+            blocks: Blocks::default(),
             open: Vec::new(),
             is_full: false,
             budget,
@@ -96,6 +75,12 @@ impl<'b> Draft<'b> {
     /// Whether no more text is taken.
     pub fn is_full(&self) -> bool {
         self.is_full
+    }
+
+    /// How much more text there is room for, in bytes.
+    pub fn room(&self) -> usize {
+        let most = self.budget.limits.text_bytes;
+        most.saturating_sub(self.text.len())
     }
 
     /// Begins a section at a place of the text; says whether it did, or the heading stays as text.
@@ -165,11 +150,7 @@ impl<'b> Draft<'b> {
         if block.trim().is_empty() || self.is_full {
             return;
         }
-        let room = self
-            .budget
-            .limits
-            .text_bytes
-            .saturating_sub(self.text.len());
+        let room = self.room();
         let taken = block.floor_char_boundary(room);
         if taken < block.len() {
             self.is_full = true;
@@ -177,9 +158,14 @@ impl<'b> Draft<'b> {
             self.warn(None, format!("the text is cut after {most} bytes"));
         }
         let start = self.text.len();
+        let wanted = taken + END.len();
+        if self.text.capacity() - start < wanted {
+            // Twice as much as before, and not more than there will ever be.
+            self.text.reserve_exact(wanted.max(start.min(room)));
+        }
         self.text.push_str(block.get(..taken).unwrap_or_default());
         self.mark(sort, start..self.text.len());
-        self.text.push_str("\n\n");
+        self.text.push_str(END);
     }
 
     /// The body: sections closed, and what lies between blocks and is not blank made prose.
@@ -213,16 +199,16 @@ impl<'b> Draft<'b> {
     }
 
     /// The blocks with the gaps between them filled, each within one section.
-    fn whole(&mut self) -> Vec<Block> {
+    fn whole(&mut self) -> Blocks {
         let found = std::mem::take(&mut self.blocks);
-        let mut whole = Vec::with_capacity(found.len());
+        let mut whole = Blocks::default();
         let mut sections = self.sections.iter().peekable();
         let mut done = 0;
         let end = Block {
             sort: Sort::Prose,
             range: self.text.len()..self.text.len(),
         };
-        for block in found.into_iter().chain([end]) {
+        for block in found.iter().chain([end]) {
             let gap = Block {
                 sort: Sort::Prose,
                 range: done..block.range.start.max(done),
@@ -247,7 +233,7 @@ impl<'b> Draft<'b> {
     }
 
     /// Takes a range as a block, without the white space around it, if anything is left.
-    fn keep(&self, whole: &mut Vec<Block>, sort: Sort, range: Range<usize>) {
+    fn keep(&self, whole: &mut Blocks, sort: Sort, range: Range<usize>) {
         let range = trimmed(&self.text, range);
         if range.start < range.end {
             whole.push(Block { sort, range });

@@ -2,7 +2,8 @@
 //! no tree of its values is built.
 
 use super::Refused;
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::Draft;
 use super::limits::Budget;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Write as _};

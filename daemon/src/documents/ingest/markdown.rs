@@ -1,7 +1,8 @@
 //! Markdown: its sections and blocks, the text as it is.
 
 use super::Refused;
-use super::draft::{Draft, Sort, short};
+use super::blocks::Sort;
+use super::draft::{Draft, short};
 use super::limits::Budget;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -11,6 +12,9 @@ const EVENTS_PER_CHECK: usize = 10_000;
 /// A longer text is parsed in parts of this size, in bytes: the parser holds up to fifty times what it
 /// parses.
 const PART_BYTES: usize = 1 << 20;
+/// Line ends and marks in such a part: it is these that the parser holds most for.
+const PART_MARKS: usize = 1 << 17;
+const MARKS: &[u8] = b"\n>[*_`<";
 
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
     let mut reader = Reader {
@@ -33,10 +37,16 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
 /// end of a line. What a part cuts in two, such as a very long list, is two blocks.
 fn end_of_part(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
-    if rest.len() <= PART_BYTES {
+    let head = rest.floor_char_boundary(PART_BYTES);
+    let head = rest.get(..head).unwrap_or_default();
+    let mut marks = head
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| MARKS.contains(byte));
+    let most = marks.nth(PART_MARKS).map_or(head.len(), |(at, _)| at);
+    if most == rest.len() {
         return text.len();
     }
-    let most = rest.floor_char_boundary(PART_BYTES);
     let part = rest.get(..most).unwrap_or_default();
     let places = [
         ("\n\n# ", 2),

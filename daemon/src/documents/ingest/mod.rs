@@ -4,6 +4,7 @@
 //! [`extract`] tells the kind of a file, reads it, and says where its sections and blocks are;
 //! [`chunks`] cuts the text into the pieces that are indexed, found and quoted.
 
+mod blocks;
 mod chunk;
 mod csv;
 mod decode;
@@ -25,8 +26,9 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub use blocks::{Block, Blocks, Sort};
 pub use chunk::{Chunk, Sizes, chunks};
-pub use draft::{Block, Section, Sort};
+pub use draft::Section;
 pub use kind::Kind;
 pub use limits::{Limits, Refused};
 
@@ -34,6 +36,7 @@ use draft::Draft;
 use kind::Mark;
 use limits::Budget;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a file says.
@@ -47,8 +50,8 @@ pub struct Extracted {
     pub text: String,
     /// The text by headings, without gaps.
     pub sections: Vec<Section>,
-    /// The text by paragraphs, lists, tables and code; all that is not blank.
-    pub blocks: Vec<Block>,
+    /// The text by paragraphs, lists, tables and code: in order, not overlapping, all that is not blank.
+    pub blocks: Blocks,
     /// From the front matter, else the first heading, else the name of the file.
     pub title: String,
     /// What it says about itself.
@@ -92,11 +95,41 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Reads a file of any kind.
+/// Reads a file of any kind. Bytes that are given away are let go of, or become the text, as soon as may be.
 ///
 /// # Errors
 /// [`Refused`] says why it gives no text.
-pub fn extract(bytes: &[u8], file_name: &str, limits: &Limits) -> Result<Extracted, Refused> {
+pub fn extract<'b>(
+    bytes: impl Into<Cow<'b, [u8]>>,
+    file_name: &str,
+    limits: &Limits,
+) -> Result<Extracted, Refused> {
+    guarded(bytes.into(), file_name, Front::Tells, limits)
+}
+
+/// Reads a text that is no file's: what looks like front matter says nothing about it, but is part of it.
+///
+/// # Errors
+/// [`Refused`] says why it gives no text.
+pub fn extract_whole(text: &str, file_name: &str, limits: &Limits) -> Result<Extracted, Refused> {
+    guarded(text.as_bytes().into(), file_name, Front::IsText, limits)
+}
+
+/// What stands between lines of `---` at the beginning of a text.
+#[derive(Debug, Clone, Copy)]
+enum Front {
+    /// It tells of the text.
+    Tells,
+    /// It is text.
+    IsText,
+}
+
+fn guarded(
+    bytes: Cow<'_, [u8]>,
+    file_name: &str,
+    front: Front,
+    limits: &Limits,
+) -> Result<Extracted, Refused> {
     if bytes.len() > limits.file_bytes {
         return Err(Refused::TooLarge {
             bytes: bytes.len(),
@@ -105,7 +138,8 @@ pub fn extract(bytes: &[u8], file_name: &str, limits: &Limits) -> Result<Extract
     }
     let named = kind::by_name(file_name);
     // The readers of formats are others' work, and the files anybody's.
-    let read = catch_unwind(AssertUnwindSafe(|| read(bytes, file_name, named, limits)));
+    let read = || read(bytes, file_name, (named, front), limits);
+    let read = catch_unwind(AssertUnwindSafe(read));
     read.unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<&str>().map(|why| (*why).to_owned());
         let why = why.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -141,9 +175,9 @@ pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
 }
 
 fn read(
-    bytes: &[u8],
+    bytes: Cow<'_, [u8]>,
     file_name: &str,
-    named: Option<Kind>,
+    (named, front): (Option<Kind>, Front),
     limits: &Limits,
 ) -> Result<Extracted, Refused> {
     let budget = Budget::new(limits);
@@ -155,10 +189,10 @@ fn read(
             },
         });
     }
-    match kind::mark(bytes) {
+    match kind::mark(&bytes) {
         Some(Mark::Other(what)) => Err(Refused::Binary { what }),
         Some(Mark::Pdf) => {
-            let draft = pdf::read(bytes, &budget)?;
+            let draft = pdf::read(&bytes, &budget)?;
             Ok(extracted(
                 Kind::Pdf,
                 draft,
@@ -167,17 +201,17 @@ fn read(
             ))
         }
         Some(Mark::Zip) => {
-            let (kind, draft) = office::read(bytes, &budget)?;
+            let (kind, draft) = office::read(&bytes, &budget)?;
             Ok(extracted(kind, draft, FrontMatter::default(), file_name))
         }
-        None => read_text(bytes, file_name, named, &budget),
+        None => read_text(bytes, file_name, (named, front), &budget),
     }
 }
 
 fn read_text(
-    bytes: &[u8],
+    bytes: Cow<'_, [u8]>,
     file_name: &str,
-    named: Option<Kind>,
+    (named, at_front): (Option<Kind>, Front),
     budget: &Budget<'_>,
 ) -> Result<Extracted, Refused> {
     let Some(decoded) = decode::decode(bytes) else {
@@ -201,7 +235,8 @@ fn read_text(
         warnings.push(Warning { line: None, reason });
     }
     let mut front = FrontMatter::default();
-    if matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html) {
+    let may_tell = matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html);
+    if may_tell && matches!(at_front, Front::Tells) {
         let found = front::read(&text);
         front = found.front;
         warnings.extend(found.warnings);

@@ -1,6 +1,7 @@
 //! Plain text and source code, the text as it is.
 
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::Draft;
 use super::limits::Budget;
 
 /// A block ends at the first blank line behind this many bytes, so that no block is the whole of a long

@@ -1,6 +1,7 @@
 //! reStructuredText: its sections, the text as it is.
 
-use super::draft::{Draft, Sort, short};
+use super::blocks::Sort;
+use super::draft::{Draft, short};
 use super::limits::Budget;
 use super::plain::{Line, lines};
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! TOML: its tables as sections, the text with its comments as it is.
 
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::Draft;
 use super::limits::Budget;
 use super::plain::lines;
 

@@ -2,7 +2,8 @@
 //! values.
 
 use super::Refused;
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::{Draft, short};
 use super::limits::Budget;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use serde_json::{Map, Number, Value};
@@ -14,6 +15,8 @@ const SECTION_DEPTH: usize = 3;
 const EVENTS_PER_CHECK: usize = 10_000;
 /// Values of front matter with its aliases expanded.
 const VALUES_MAX: usize = 10_000;
+/// Bytes of its texts and keys with its aliases expanded: what is recorded of a document beside its text.
+const VALUE_BYTES_MAX: usize = 256 << 10;
 /// Values within values of front matter.
 const VALUE_DEPTH_MAX: usize = 32;
 
@@ -42,7 +45,7 @@ struct Frame {
     depth: usize,
 }
 
-/// A place where a section begins, and the keys that lead to it.
+/// A place where a section begins, and the keys that lead to it, cut as titles are.
 struct Mark {
     line: usize,
     path: Vec<String>,
@@ -75,7 +78,10 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
 
 /// Where sections begin, at most one a line; or what is wrong with the text.
 fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Refused> {
-    let mut reader = Marks::default();
+    let mut reader = Marks {
+        most: budget.limits.sections,
+        ..Marks::default()
+    };
     let mut parser = Parser::new_from_str(text);
     let mut count = 0usize;
     while let Some(event) = parser.next_event() {
@@ -102,6 +108,8 @@ fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Re
 struct Marks {
     frames: Vec<Frame>,
     marks: Vec<Mark>,
+    /// So many: those beyond begin no section.
+    most: usize,
     path: Vec<String>,
 }
 
@@ -130,7 +138,7 @@ impl Marks {
             return;
         };
         match frame.key.take() {
-            None => frame.key = Some((text.to_owned(), span.start.line())),
+            None => frame.key = Some((short(text), span.start.line())),
             Some((_, line)) => self.mark(line),
         }
     }
@@ -155,7 +163,7 @@ impl Marks {
             Some(last) => (last.line, last.path.as_slice()),
             None => (0, Default::default()),
         };
-        if path != last_path && line > last_line {
+        if path != last_path && line > last_line && self.marks.len() < self.most {
             let path = path.to_vec();
             self.marks.push(Mark { line, path });
         }
@@ -198,7 +206,7 @@ struct Values {
     open: Vec<Part>,
     /// Values by the anchors that name them.
     anchors: BTreeMap<usize, Value>,
-    count: usize,
+    size: Size,
     done: Option<Value>,
 }
 
@@ -215,12 +223,17 @@ impl Values {
                     true => Value::String(text.into_owned()),
                     false => plain(&text),
                 };
+                self.size.grow(Size::of(&value))?;
                 self.value(value, anchor)
             }
-            Event::Alias(anchor) => match self.anchors.get(&anchor).cloned() {
-                Some(value) => self.value(value, 0),
-                None => Err("an alias names no anchor".to_owned()),
-            },
+            Event::Alias(anchor) => {
+                let value = self.anchors.get(&anchor);
+                let value = value.ok_or("an alias names no anchor")?;
+                // Before it is copied.
+                self.size.grow(Size::of(value))?;
+                let value = value.clone();
+                self.value(value, 0)
+            }
             Event::SequenceStart(anchor, _) => {
                 self.open.push(Part::List(Vec::new(), anchor));
                 Ok(())
@@ -229,11 +242,18 @@ impl Values {
                 self.open.push(Part::Map(Map::new(), None, anchor));
                 Ok(())
             }
-            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some(Part::List(list, anchor)) => self.value(Value::Array(list), anchor),
-                Some(Part::Map(map, _, anchor)) => self.value(Value::Object(map), anchor),
-                None => Ok(()),
-            },
+            Event::SequenceEnd | Event::MappingEnd => {
+                // What is in it was counted as it came.
+                self.size.grow(Size {
+                    values: 1,
+                    bytes: 0,
+                })?;
+                match self.open.pop() {
+                    Some(Part::List(list, anchor)) => self.value(Value::Array(list), anchor),
+                    Some(Part::Map(map, _, anchor)) => self.value(Value::Object(map), anchor),
+                    None => Ok(()),
+                }
+            }
             Event::DocumentStart(_) if self.done.is_some() => {
                 Err("it holds a second document".to_owned())
             }
@@ -246,10 +266,6 @@ impl Values {
     }
 
     fn value(&mut self, value: Value, anchor: usize) -> Result<(), String> {
-        self.count = self.count.saturating_add(values_in(&value));
-        if self.count > VALUES_MAX {
-            return Err(format!("it has more than {VALUES_MAX} values"));
-        }
         if anchor > 0 {
             self.anchors.insert(anchor, value.clone());
         }
@@ -274,11 +290,52 @@ impl Values {
     }
 }
 
-fn values_in(value: &Value) -> usize {
-    match value {
-        Value::Array(list) => 1 + list.iter().map(values_in).sum::<usize>(),
-        Value::Object(map) => 1 + map.values().map(values_in).sum::<usize>(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+/// How much values are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    values: usize,
+    /// Of texts and keys.
+    bytes: usize,
+}
+
+impl Size {
+    /// That of a value with all that is in it.
+    fn of(value: &Value) -> Self {
+        let mut size = Self {
+            values: 1,
+            bytes: 0,
+        };
+        match value {
+            Value::Array(list) => list.iter().for_each(|value| size.add(Self::of(value))),
+            Value::Object(map) => {
+                for (key, value) in map {
+                    size.add(Self::of(value));
+                    size.bytes += key.len();
+                }
+            }
+            Value::String(text) => size.bytes = text.len(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        size
+    }
+
+    fn add(&mut self, other: Self) {
+        self.values += other.values;
+        self.bytes += other.bytes;
+    }
+
+    /// Adds what comes to what is there, as far as all of it may be.
+    fn grow(&mut self, by: Self) -> Result<(), String> {
+        self.add(by);
+        if self.values > VALUES_MAX {
+            return Err(format!("it has more than {VALUES_MAX} values"));
+        }
+        if self.bytes > VALUE_BYTES_MAX {
+            return Err(format!(
+                "it has more than {VALUE_BYTES_MAX} bytes of values, with what its aliases stand for"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -310,5 +367,61 @@ fn plain(text: &str) -> Value {
     match number() {
         Some(number) => Value::Number(number),
         None => Value::String(super::front::moment(text).unwrap_or_else(|| text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Limits;
+    use super::*;
+
+    fn marks_of(text: &str, limits: &Limits) -> Vec<Mark> {
+        marks(text, &Budget::new(limits)).unwrap().unwrap()
+    }
+
+    /// A key that is half of the file is not held once for each line below it.
+    #[test]
+    fn long_keys_do_not_multiply() {
+        const LINES: usize = 200;
+        let mut text = format!("? \"{}\"\n:\n", "x".repeat(200_000));
+        for line in 0..LINES {
+            text += &format!("  a{line}: {{}}\n");
+        }
+        let marks = marks_of(&text, &Limits::default());
+        assert!(marks.len() >= LINES, "{}", marks.len());
+        let paths = marks.iter().flat_map(|mark| &mark.path);
+        let bytes: usize = paths.map(String::len).sum();
+        assert!(bytes < LINES * 1000, "{bytes}");
+    }
+
+    /// There are no more marks than sections may come of them.
+    #[test]
+    fn marks_are_as_many_as_sections() {
+        let text: String = (0..100).map(|key| format!("a{key}: {{}}\n")).collect();
+        let limits = Limits {
+            sections: 10,
+            ..Limits::default()
+        };
+        assert_eq!(marks_of(&text, &limits).len(), 10);
+        assert_eq!(marks_of(&text, &Limits::default()).len(), 100);
+    }
+
+    /// A long text is not recorded once for each alias; without aliases, front matter may be as long as ever.
+    #[test]
+    fn aliases_do_not_multiply_bytes() {
+        let long = "x".repeat(30_000);
+        let text = |aliases: usize| format!("a: &x {long}\nb: [{}]\n", "*x , ".repeat(aliases));
+        assert!(mapping(&text(5)).is_ok());
+        let fault = mapping(&text(174)).unwrap_err();
+        assert!(fault.reason.contains("bytes of values"), "{}", fault.reason);
+        assert_eq!(fault.line, 2);
+        let keys = format!("a: &x {{? {long} : 1}}\nb: [{}]\n", "*x , ".repeat(20));
+        let fault = mapping(&keys).unwrap_err();
+        assert!(fault.reason.contains("bytes of values"), "{}", fault.reason);
+        let flat: String = (0..3000)
+            .map(|key| format!("key-{key}: some text\n"))
+            .collect();
+        assert_eq!(mapping(&flat).unwrap().len(), 3000);
     }
 }

@@ -147,7 +147,8 @@ fn page(
     let mut left = most;
     let mut next = None;
     for entry in wanted.into_iter().skip(at) {
-        if left == 0 {
+        // Those without a chunk in the range count, too: a page always ends.
+        if left == 0 || documents.len() == most {
             next = Some((entry.id.clone(), 0));
             break;
         }
@@ -185,9 +186,10 @@ fn chunks(
     let end = range.map_or(u64::MAX, |range| range.end.saturating_add(1));
     let end = end.min(u64::from(entry.row.taken.chunks));
     let mut found = Vec::new();
-    for (number, row) in entry.row.parts.iter().enumerate() {
+    let mut parts = entry.row.parts.iter().peekable();
+    while let Some(row) = parts.next() {
         let begins = u64::from(row.first_chunk);
-        let ends = entry.row.parts.get(number + 1);
+        let ends = parts.peek();
         let ends = ends.map_or(u64::from(entry.row.taken.chunks), |next| {
             u64::from(next.first_chunk)
         });
@@ -198,7 +200,7 @@ fn chunks(
         if found.len() == most {
             return Ok((found, Some(low)));
         }
-        let read = read(cx, state, row)?;
+        let read = read(cx, state, &row)?;
         for number in low..high {
             if found.len() == most {
                 return Ok((found, Some(number)));

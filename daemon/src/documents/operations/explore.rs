@@ -229,11 +229,11 @@ fn chunks(
 ) -> Result<Vec<StructureItem>, Refusal> {
     let mut items = Vec::new();
     for entry in wanted {
-        for row in &entry.row.parts {
+        for row in entry.row.parts.iter() {
             if items.len() >= most {
                 return Ok(items);
             }
-            let read = read(cx, state, row)?;
+            let read = read(cx, state, &row)?;
             for number in 0..read.part.chunks.len().min(most - items.len()) {
                 let Some((text, headings, _)) = read.chunk(number) else {
                     continue;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Entry};
 use super::event::{Part, brought};
-use super::view::PartRow;
+use super::parts::PartRow;
 use crate::error::Refusal;
 use crate::operation::{Context, Operation};
 use crate::state::State;

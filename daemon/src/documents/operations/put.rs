@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use lore::protocol::documents::{PutDocumentArgs, PutDocumentReply, PutStatus};
+use lore::protocol::documents::{PutDocumentArgs, PutDocumentReply, PutStatus, SENT_BYTES_MAX};
 
 use super::sources::named;
 use crate::clock::parse_time;
@@ -13,13 +13,15 @@ use crate::documents::command::{
     self, Unchanged, check_sent, source_id, unknown_document, unknown_source,
 };
 use crate::documents::event::{DocumentFact, SourceAdded};
+use crate::documents::names::check_name;
 use crate::documents::prepare::Document;
 use crate::documents::room::Room;
 use crate::documents::root::Root;
 use crate::documents::sources::{Content, Given, Stamp, TITLE_BYTES_MAX, Unread, take};
 use crate::documents::view::{self, SourceRow};
+use crate::engine::Outcome;
 use crate::error::Refusal;
-use crate::log::{Hash, Stamped};
+use crate::log::Hash;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::redaction::{Found, Redactor};
 use crate::state::State;
@@ -27,10 +29,6 @@ use crate::store::Rows;
 
 /// The source of documents that name none.
 const SENT: &str = "sent";
-/// The longest name of a document, in bytes.
-const NAME_BYTES_MAX: usize = 1024;
-/// Bytes of a command in memory, at most: longer texts are on disk already.
-const COMMAND_BYTES_MAX: u64 = 256 << 10;
 
 /// `put_document`.
 pub struct PutDocument;
@@ -55,6 +53,7 @@ impl Op for PutDocument {
         let caller = caller.acting_as(args.agent.as_deref())?;
         check(&args)?;
         let bytes_max = Room::of(&cx)?.settings.reading.file_bytes;
+        let bytes_max = bytes_max.min(usize::try_from(SENT_BYTES_MAX).unwrap_or(usize::MAX));
         let (args, content) = blocking(move || {
             let content = content(&mut args, bytes_max)?;
             Ok((args, content))
@@ -63,7 +62,7 @@ impl Op for PutDocument {
         let large = [("content", content.hash)];
         let claim = caller.claim_beside(Self::NAME, &args, &large, args.key.as_deref())?;
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
-            return reply(&outcome.event, outcome.durable, Vec::new());
+            return reply(&cx, &outcome, Vec::new()).await;
         }
         let turn = Room::of(&cx)?.turn().await?;
         let state = State::live(&cx, None).await?;
@@ -77,10 +76,9 @@ impl Op for PutDocument {
         warnings.extend(found.sentence());
         let (source, name) = (command.take.source.clone(), command.take.taken.path.clone());
         let unchanged = command.unchanged.clone();
-        let bytes = command.take.taken.text_bytes.min(COMMAND_BYTES_MAX);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let bytes = command.take.bytes();
         match cx.write(&caller, claim, bytes, command).await {
-            Ok(outcome) => reply(&outcome.event, outcome.durable, warnings),
+            Ok(outcome) => reply(&cx, &outcome, warnings).await,
             Err(_) if *unchanged.told() => {
                 let state = State::live(&cx, None).await?;
                 blocking(move || there(&cx, &state, source, &name, warnings)).await
@@ -126,23 +124,6 @@ fn check(args: &PutDocumentArgs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what cannot be the path of a file below a folder.
-fn check_name(name: &str) -> Result<(), Refusal> {
-    let is_part = |part: &str| !matches!(part, "" | "." | "..");
-    let is_name = name.len() <= NAME_BYTES_MAX
-        && !name.chars().any(char::is_control)
-        && name.split('/').all(is_part);
-    if is_name {
-        return Ok(());
-    }
-    let shown: String = name.chars().take(80).collect();
-    Err(Refusal::invalid(format!(
-        "`name` is {shown:?}; a name has 1 to {NAME_BYTES_MAX} bytes, no control characters, and no part that is \
-         empty, `.` or `..`"
-    ))
-    .hint("Give a name such as `plan.md` or `reports/2026/costs.pdf`."))
-}
-
 /// Takes the bytes of a document out of the arguments.
 fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refusal> {
     let too_long = |bytes: usize| {
@@ -150,12 +131,14 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
             "`{}` has {bytes} bytes; at most {bytes_max} are read, so split it",
             args.name
         ))
+        .hint("Send each part under a name of its own, such as `plan/1.md` and `plan/2.md`.")
     };
     let bytes = match (args.text.take(), args.base64.take()) {
         (_, Some(base64)) => {
-            let about = base64.len() / 4 * 3;
-            if about.saturating_sub(2) > bytes_max {
-                return Err(too_long(about));
+            let padding = base64.bytes().rev().take(2).filter(|byte| *byte == b'=');
+            let is = (base64.len() / 4 * 3).saturating_sub(padding.count());
+            if is > bytes_max {
+                return Err(too_long(is));
             }
             BASE64.decode(base64.as_bytes()).map_err(|error| {
                 Refusal::invalid(format!("`base64` is no Base64: {error}"))
@@ -230,6 +213,7 @@ fn prepare(
             take: document.prepare(cx)?,
             under,
             may_begin,
+            has_key: args.key.is_some(),
             unchanged: Unchanged::default(),
         },
         warnings,
@@ -273,24 +257,42 @@ fn untaken(name: &str, unread: Unread) -> Refusal {
     }
 }
 
-/// The reply by the last event of a document.
-fn reply(
-    event: &Stamped,
-    durable: bool,
+/// The reply by the last event of a document, or the one that says that it was there already.
+async fn reply(
+    cx: &Arc<Context>,
+    outcome: &Outcome,
     warnings: Vec<String>,
 ) -> Result<PutDocumentReply, Refusal> {
-    let (document, title) = match DocumentFact::of(event)? {
-        Some(DocumentFact::Taken(taken)) => (taken.document, taken.title),
-        Some(DocumentFact::Continued(continued)) => (continued.document, continued.title),
-        Some(_) | None => return Err(unknown_document("")),
+    let event = &outcome.event;
+    let (document, title, status) = match DocumentFact::of(event)? {
+        Some(DocumentFact::Taken(taken)) => (taken.document, taken.title, PutStatus::Taken),
+        Some(DocumentFact::Continued(continued)) => {
+            (continued.document, continued.title, PutStatus::Taken)
+        }
+        Some(DocumentFact::Touched(touched)) => {
+            let state = State::live(cx, Some(event.position())).await?;
+            let (id, document) = (touched.document.clone(), touched.document);
+            let row = blocking(move || Ok(view::document(&state, &id)?)).await?;
+            // It may have been removed since.
+            let title = row.map(|row| row.taken.title).unwrap_or_default();
+            (document, title, PutStatus::Unchanged)
+        }
+        Some(
+            DocumentFact::Added(_)
+            | DocumentFact::Removed
+            | DocumentFact::Gone(_)
+            | DocumentFact::Failed(_)
+            | DocumentFact::FailureGone(_),
+        )
+        | None => return Err(unknown_document("")),
     };
     Ok(PutDocumentReply {
         document,
         source: event.header.project.clone().unwrap_or_default(),
         title,
-        status: PutStatus::Taken,
+        status,
         position: event.position(),
-        durable,
+        durable: outcome.durable,
         warnings,
     })
 }

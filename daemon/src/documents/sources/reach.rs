@@ -23,6 +23,9 @@ pub enum Unusable {
     /// It is not there.
     #[error("{} is not there: add a folder or a file that is", .0.display())]
     Missing(PathBuf),
+    /// A link stands where it was, or where a folder above it was.
+    #[error("{} is behind a symbolic link now, which is not followed: put it back, or add what the link leads to", .0.display())]
+    Moved(PathBuf),
     /// It cannot be looked at.
     #[error("{} cannot be read: {}", .0.display(), .1)]
     Unreadable(PathBuf, String),
@@ -134,6 +137,18 @@ impl Reach {
         match &self.only {
             Some(name) => self.base.join(name),
             None => self.base.clone(),
+        }
+    }
+
+    /// The same, as long as it is what this path says without links: whoever puts a link in its place
+    /// makes nobody a source of what that leads to.
+    ///
+    /// # Errors
+    /// [`Unusable::Moved`].
+    pub fn still_at(self, path: &Path) -> Result<Self, Unusable> {
+        match self.path() == path {
+            true => Ok(self),
+            false => Err(Unusable::Moved(path.to_path_buf())),
         }
     }
 

@@ -1,6 +1,7 @@
 //! From the content of a file to a document: its text, its chunks, and what is said about it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -9,7 +10,7 @@ use super::read::{Content, Unread};
 use super::stamp::Stamp;
 use crate::documents::event::SourceAdded;
 use crate::documents::ingest::{
-    self, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning,
+    self, Block, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning,
 };
 use crate::log::Hash;
 use crate::redaction::{Found, Redactor};
@@ -97,11 +98,10 @@ pub fn take(
     let file_name = path.rsplit('/').next().unwrap_or(path);
     let mut found = Found::default();
     let bytes = without_secrets(bytes, redactor, &mut found);
-    let mut extracted = ingest::extract(&bytes, file_name, limits).map_err(|why| match why {
+    let mut extracted = ingest::extract(bytes, file_name, limits).map_err(|why| match why {
         Refused::Binary { what } if !ingest::is_promised(file_name) => Unread::Skipped(what),
         other => Unread::Failed(other.to_string()),
     })?;
-    drop(bytes);
     redact(&mut extracted, redactor, &mut found);
     let told = found
         .sentence()
@@ -169,14 +169,15 @@ fn redact(extracted: &mut Extracted, redactor: &Redactor, found: &mut Found) {
         return;
     };
     extracted.text = text;
-    let sections = extracted
-        .sections
-        .iter_mut()
-        .map(|section| &mut section.range);
-    let blocks = extracted.blocks.iter_mut().map(|block| &mut block.range);
-    for range in sections.chain(blocks) {
-        *range = places.now(range.start)..places.now(range.end);
+    let now = |range: Range<usize>| places.now(range.start)..places.now(range.end);
+    for section in &mut extracted.sections {
+        section.range = now(section.range.clone());
     }
+    let blocks = extracted.blocks.iter().map(|block| Block {
+        range: now(block.range),
+        ..block
+    });
+    extracted.blocks = blocks.collect();
 }
 
 /// The name of the folder that a file is in.

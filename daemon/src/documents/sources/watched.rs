@@ -28,13 +28,18 @@ impl Watched {
         Self { reach }
     }
 
-    /// Watches all folders in some places; whether one of them was not watched before.
+    /// Watches all folders in some places; whether one of them was not watched before: another may
+    /// have stood in its place.
     fn watch(&self, eyes: &mut Eyes, places: &Places) -> Result<bool, String> {
         let mut has_new = false;
         for step in self.reach.walk(places) {
             match step {
                 Step::Folder(folder) if places.hold(&folder) => {
-                    has_new |= eyes.watch(&self.reach.base().join(&folder))? == Sight::New;
+                    has_new |= match eyes.watch(&self.reach.base().join(&folder))? {
+                        // What came into one before it was watched was told by nobody.
+                        Sight::New | Sight::Replaced => true,
+                        Sight::Same | Sight::Gone | Sight::None => false,
+                    };
                 }
                 // What cannot be looked at is told by whoever reads the files.
                 Step::Folder(_) | Step::File(_) | Step::Trouble(_) => {}

@@ -1,6 +1,6 @@
 //! Given events, when a command, then events or a refusal.
 
-use super::history::{create, record, register};
+use super::history::{create, record, register, register_named};
 use super::{Ask, Bench, START, agent, folded_anew};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
@@ -51,6 +51,46 @@ fn commands_of_one_group_see_each_other() {
     assert_eq!(
         folded_anew(&bench).rows_of_views(),
         bench.rows.rows_of_views()
+    );
+}
+
+/// A scope has so many names of each kind, also within one group; a name that is there is replaced,
+/// however often, and the other scopes have room of their own.
+#[test]
+fn a_scope_holds_so_many_registrations() {
+    let mut bench = Bench::new();
+    let many = |kind, names: std::ops::Range<usize>| -> Vec<Ask> {
+        let one = |n| register_named(2, "s-1", kind, &format!("kind-{n}"));
+        names.map(one).collect()
+    };
+    let outcomes = bench.group(many(Registration::Extractor, 0..40));
+    assert!(outcomes.iter().all(Result::is_ok));
+    let outcomes = bench.group(many(Registration::Extractor, 40..65));
+    assert!(outcomes[..24].iter().all(Result::is_ok));
+    let refusal = outcomes[24].as_ref().unwrap_err();
+    assert_eq!(refusal.code, Code::StorageQuotaExceeded);
+    let wanted = "everywhere there are 64 extractors of other names, which is as many as a scope may \
+                  have; `kind-64` was not registered";
+    assert_eq!(refusal.message, wanted);
+    for _ in 0..3 {
+        let again = bench.group(many(Registration::Extractor, 0..64));
+        assert!(again.iter().all(Result::is_ok));
+    }
+    bench
+        .one(register_named(2, "s-1", Registration::Extractor, "KIND_63"))
+        .unwrap();
+    bench.one(Ask::new(create("s-1"))).unwrap();
+    bench
+        .one(register_named(0, "s-1", Registration::Extractor, "kind-64"))
+        .unwrap();
+    bench
+        .one(register_named(1, "s-1", Registration::Extractor, "kind-64"))
+        .unwrap();
+    let outcomes = bench.group(many(Registration::Mapping, 0..65));
+    assert!(outcomes[..64].iter().all(Result::is_ok));
+    assert_eq!(
+        outcomes[64].as_ref().unwrap_err().code,
+        Code::StorageQuotaExceeded
     );
 }
 

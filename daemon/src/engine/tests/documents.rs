@@ -119,6 +119,7 @@ impl Document {
                 under: sent(&source),
                 take: take(source, path, content, further, None, is_blob),
                 may_begin,
+                has_key: false,
                 unchanged: Unchanged::default(),
             }),
             Wish::RemoveDocument(number) => Ask::new(RemoveDocument {
@@ -263,6 +264,7 @@ fn put(source: &str, content: u8, title: &str, under: SourceAdded) -> (Ask, Unch
     let put = PutDocument {
         take,
         may_begin: source == source_id("sent"),
+        has_key: false,
         under,
         unchanged: unchanged.clone(),
     };

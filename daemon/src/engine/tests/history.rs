@@ -176,15 +176,23 @@ fn record_of(
 
 /// In the session, the project `p-1`, or everywhere: scope 0, 1 or 2.
 pub(crate) fn register(scope: u8, session: &str, what: Registration) -> Ask {
+    let name = match what {
+        Registration::Extractor => "ticket",
+        Registration::Mapping => "email",
+    };
+    register_named(scope, session, what, name)
+}
+
+pub(crate) fn register_named(scope: u8, session: &str, what: Registration, name: &str) -> Ask {
     let bytes = match what {
         Registration::Extractor => codec::encode(&ExtractorRegistered {
-            name: "ticket".to_owned(),
+            name: name.to_owned(),
             pattern: Some("T-[0-9]+".to_owned()),
             group: None,
             fields: Vec::new(),
         }),
         Registration::Mapping => codec::encode(&FieldMappingRegistered {
-            field: "email".to_owned(),
+            field: name.to_owned(),
             aliases: vec!["mail".to_owned()],
         }),
     };
@@ -195,6 +203,7 @@ pub(crate) fn register(scope: u8, session: &str, what: Registration) -> Ask {
             _ => Reach::Global,
         },
         what,
+        name: name.to_owned(),
         body: Body::new(bytes, [3; 16]),
     })
 }

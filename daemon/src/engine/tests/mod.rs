@@ -14,13 +14,15 @@ mod packs;
 mod parts;
 mod projects;
 mod talk;
+mod threads;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub(crate) use checkpoints::{piece as content_piece, save};
 pub(crate) use histories::store_of;
-pub(crate) use history::{choice_of, create, histories, live};
+pub(crate) use history::{choice_of, create, histories, live, record_long};
+pub(crate) use parts::forgetting_of;
 
 use super::group::{Group, Request};
 use super::{Command, Fold, KeyClaim, Outcome, Tail};

@@ -137,6 +137,11 @@ fn wish(wish: Wish) -> Ask {
     })
 }
 
+/// Whatever an agent recorded is to be forgotten.
+pub(crate) fn forgetting_of(agent: &str) -> Ask {
+    wish(of_agent(agent))
+}
+
 /// Takes out of the records whatever was forgotten of streams that go on.
 pub(crate) fn erase_parts(bench: &mut Bench) -> Vec<Changes> {
     let unerased = forgotten::unerased(&bench.rows).unwrap();

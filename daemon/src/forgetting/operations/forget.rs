@@ -91,7 +91,33 @@ fn wish(args: &ForgetArgs) -> Result<Wish, Refusal> {
              narrow each other.",
         ));
     }
+    check_order(args, &wish)?;
     Ok(wish)
+}
+
+/// Refuses a range that ends before it begins: nothing would be in it, which nobody asks for. A position and
+/// a time are not compared.
+fn check_order(args: &ForgetArgs, wish: &Wish) -> Result<(), Refusal> {
+    let is_turned = match (wish.from, wish.to) {
+        (Some(Moment::Position(from)), Some(Moment::Position(to))) => from > to,
+        (Some(Moment::Time(from)), Some(Moment::Time(to))) => from > to,
+        (Some(Moment::Position(_)), Some(Moment::Time(_)))
+        | (Some(Moment::Time(_)), Some(Moment::Position(_)))
+        | (None, _)
+        | (_, None) => false,
+    };
+    let (true, Some(from), Some(to)) = (is_turned, &args.from, &args.to) else {
+        return Ok(());
+    };
+    let shown = |moment: &AsOf| match moment {
+        AsOf::Position(position) => format!("the position {position}"),
+        AsOf::Time(text) => text.clone(),
+    };
+    let (from, to) = (shown(from), shown(to));
+    let message = format!("the range ends before it begins: `from` is {from}, and `to` is {to}");
+    Err(Refusal::invalid(message).hint(format!(
+        "`from` is the first moment that is meant and `to` the last: exchange them, `from` {to} and `to` {from}."
+    )))
 }
 
 /// What is meant now.
@@ -104,7 +130,7 @@ async fn select(cx: &Arc<Context>, wish: Wish) -> Result<Selected, Refusal> {
             rows: &published.snapshot,
             past: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
-            looked_at: &|session| access.and_then(|access| access.of(session)),
+            looked_at: &|session| access.map(|access| access.none_since(session)),
             now: cx.engine.clock().now(),
         };
         let selected = looking.select(&wish, published.tail.position)?;

@@ -112,6 +112,7 @@ impl Looking<'_> {
             positions: Vec::new(),
             is_whole: !wish.is_of_events(),
             bytes: 0,
+            documents: 0,
         };
         let mut known = BTreeSet::new();
         for (position, record) in
@@ -140,7 +141,7 @@ impl Looking<'_> {
         }
         if !part.positions.is_empty() {
             selected.told.sources += u64::from(part.is_whole);
-            selected.told.documents += known.len() as u64;
+            part.documents = known.len() as u64;
             selected.parts.push(part);
         }
         Ok(())
@@ -197,6 +198,7 @@ fn choose(
         positions: Vec::new(),
         is_whole: false,
         bytes: 0,
+        documents: 0,
     };
     // Each position may be a run of its own. Nobody narrows a rule, but it comes again for the rest.
     let runs_max = before.map_or(usize::MAX, |_| RANGES_MAX);
@@ -232,7 +234,7 @@ fn choose(
     }
     if !part.positions.is_empty() {
         part.positions.sort_unstable();
-        selected.told.documents += known.len() as u64;
+        part.documents = known.len() as u64;
         selected.parts.push(part);
     }
 }
@@ -264,8 +266,8 @@ mod tests {
         choose("s", replaced(texts), None, before, &mut selected);
         assert_eq!(selected.parts.len(), 1);
         let part = selected.parts.pop().unwrap();
-        assert_eq!(selected.told.documents * 2, part.positions.len() as u64);
-        assert_eq!(selected.told.documents * 10, part.bytes);
+        assert_eq!(part.documents * 2, part.positions.len() as u64);
+        assert_eq!(part.documents * 10, part.bytes);
         part
     }
 

@@ -98,6 +98,8 @@ pub struct Part {
     pub is_whole: bool,
     /// What their payloads hold.
     pub bytes: u64,
+    /// Documents whose texts they brought.
+    pub documents: u64,
 }
 
 /// What is meant.
@@ -260,6 +262,7 @@ impl Looking<'_> {
         for part in &selected.parts {
             told.events += part.positions.len() as u64;
             told.bytes += part.bytes;
+            told.documents += part.documents;
             positions.extend(part.positions.iter().copied());
         }
         if let Some(blobs) = self.blobs.filter(|_| !positions.is_empty()) {
@@ -318,10 +321,6 @@ impl Looking<'_> {
                 first.parts.extend(one.parts);
             }
         }
-        first.told.documents = match first.sessions.is_empty() && !first.parts.is_empty() {
-            true => selected.told.documents,
-            false => 0,
-        };
         self.count(&mut first)?;
         Ok(first)
     }

@@ -126,6 +126,7 @@ impl Looking<'_> {
             positions,
             is_whole,
             bytes,
+            documents: 0,
         });
         Ok(())
     }

@@ -210,6 +210,7 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
         positions: going.iter().map(|one| one.position).collect(),
         is_whole: false,
         bytes: going.iter().map(|one| one.bytes).sum(),
+        documents: 0,
     })
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::messages;
 use crate::operation::{Access, Caller, Context, Op, blocking};
-use crate::sessions::{self, Line, Wish};
+use crate::sessions::{self, LastAccess, Line, Wish};
 use crate::state::State;
 use crate::steps::{self, Attempt, decode_step};
 
@@ -45,7 +45,11 @@ impl Op for DiffSession {
         let caller = caller.acting_as(args.agent.as_deref())?;
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
         let wish = Wish::of(&caller, args.session.as_ref());
-        let session = wish.find(&one, &caller.actor, cx.engine.clock().now())?;
+        let now = cx.engine.clock().now();
+        let session = wish.find(&one, &caller.actor, now)?;
+        if let Some(access) = cx.extensions.get::<LastAccess>() {
+            access.note(&session, now);
+        }
         blocking(move || {
             let position = other.position();
             let a = Side::of(&cx, one, &session, Some(&args.a))?;

@@ -74,7 +74,9 @@ impl Paging {
         let from = cursor.as_ref().map(place).transpose()?;
         let up_to = cursor.map_or(tail, |cursor| cursor.position);
         let session_id = read.session_id()?;
-        let Read { cx, state, session } = read;
+        let Read {
+            cx, state, session, ..
+        } = read;
         let durable = cx.engine.is_durable();
         // What the last page of a document counts is as of the first one's moment, too.
         let state = match (self.format, up_to == tail) {

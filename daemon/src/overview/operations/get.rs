@@ -13,8 +13,8 @@ use crate::error::Refusal;
 use crate::messages::{self, Execution, Of};
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::reading::{Read, Reading};
+use crate::sessions;
 use crate::sessions::operations::{parent, state};
-use crate::sessions::{self, LastAccess};
 use crate::store::Blobs;
 use crate::{checkpoints, packs};
 
@@ -64,6 +64,7 @@ pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
         cx,
         state: rows,
         session,
+        looked_at,
     } = read;
     let now = cx.engine.clock().now();
     let row = sessions::get(rows, session)?
@@ -74,7 +75,6 @@ pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
     let of_checkpoints = checkpoints::of_session_row(rows, session)?;
     let executions = messages::executions(rows, &rows.log(), &lines, None, TOOLS_MAX)?;
     let preferences = details.preferences.as_deref();
-    let accessed = cx.extensions.get::<LastAccess>();
     let [user, assistant, system, tool] = totals.tokens;
     Ok(GetSessionReply {
         session: read.session_id()?,
@@ -91,9 +91,7 @@ pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
         agents: sessions::agents(rows, session, NAMES_MAX)?,
         created_at: format_time(row.created_at),
         last_activity: format_time(row.last_activity),
-        last_accessed_at: accessed
-            .and_then(|access| access.of(session))
-            .map(format_time),
+        last_accessed_at: looked_at.map(format_time),
         changed: row.changed.into(),
         messages: totals.messages,
         steps: row.steps,

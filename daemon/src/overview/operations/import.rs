@@ -150,7 +150,16 @@ impl Importing {
     }
 }
 
-pub(super) fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> {
+fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> {
+    ready_behind(cx, imported, &[])
+}
+
+/// Makes ready what is new of a session: all but the events that are there.
+pub(super) fn ready_behind(
+    cx: &Context,
+    imported: Imported,
+    there: &[bool],
+) -> Result<Ready, Refusal> {
     let room = checkpoints::Room::of(cx)?;
     let limits = room.limits.get();
     let workshop = Workshop {
@@ -159,7 +168,7 @@ pub(super) fn ready(cx: &Context, imported: Imported) -> Result<Ready, Refusal> 
         tokens: &room.tokens,
         limits: &limits,
     };
-    workshop.ready(imported)
+    workshop.ready(imported, there)
 }
 
 impl Told {

@@ -4,19 +4,18 @@ use std::sync::{Arc, PoisonError};
 
 use lore::protocol::log::{ImportLogArgs, ImportLogReply};
 
-use super::import::ready;
+use super::import::ready_behind;
 use crate::checkpoints;
+use crate::engine::{KeyClaim, Published};
 use crate::error::{Code, Refusal};
-use crate::log::Hash;
+use crate::log::{Hash, Position};
 use crate::operation::{Access, Caller, Context, Op, blocking};
-use crate::overview::transfer::{self, Imported, Renamed, Shelf};
+use crate::overview::transfer::{self, Imported, Renamed, Shelf, Standing, standing};
 use crate::overview::whole::{ImportProjects, Part, Ready, Report, Session, read};
 use crate::{projects, sessions};
 
 /// The longest content, in bytes.
 const CONTENT_BYTES_MAX: usize = 32 << 20;
-/// Pages of what is there already, in bytes, as it is compared.
-const COMPARED_BYTES: usize = 1 << 20;
 
 /// `import_log`.
 pub struct ImportLog;
@@ -27,7 +26,8 @@ impl Op for ImportLog {
     const NAME: &'static str = "import_log";
     const TITLE: &'static str = "Import what was exported";
     const SENTENCE: &'static str = "Records what `export_log` or another program wrote as JSON lines. Each \
-        session is recorded whole or not at all; what is there already is not recorded twice.";
+        session is recorded whole or not at all; what is there already is not recorded twice, and one that has \
+        grown is gone on with.";
     const ACCESS: Access = Access::Write;
 
     async fn call(
@@ -128,12 +128,13 @@ impl Importing {
     /// A refusal that says what was recorded before.
     fn told(&self, refusal: Refusal) -> Refusal {
         let reply = &self.reply;
-        if reply.sessions + reply.projects + reply.versions == 0 {
+        let sessions = reply.sessions + reply.continued;
+        if sessions + reply.projects + reply.versions + reply.documents == 0 {
             return refusal;
         }
         let message = format!(
-            "{}; of the lines before, {} sessions, {} projects and {} versions were recorded",
-            refusal.message, reply.sessions, reply.projects, reply.versions
+            "{}; of the lines before, {} sessions, {} projects, {} versions and {} documents were recorded",
+            refusal.message, sessions, reply.projects, reply.versions, reply.documents
         );
         Refusal { message, ..refusal }
     }
@@ -151,12 +152,13 @@ impl Importing {
                 .map(drop),
         };
         let count = *report.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_all_there = count.projects + count.versions == 0 && count.there > 0;
+        let is_all_there = count.lines > 0 && count.events == 0;
         if !is_all_there {
             outcome?;
         }
         self.reply.projects += count.projects;
         self.reply.versions += count.versions;
+        self.reply.documents += count.documents;
         self.reply.there += count.there;
         Ok(())
     }
@@ -175,12 +177,11 @@ impl Importing {
             message: format!("line {line}: {}", refusal.message),
             ..refusal
         };
-        let id = session.imported.header.session.clone();
-        let events = session.imported.events.len() as u64;
         let shared = Arc::clone(&self.cx);
         let published = self.cx.read(None).await?;
-        let text = session.text;
+        let Session { text, imported, .. } = session;
         let hash = Hash::of(text.as_bytes());
+        drop(text);
         let key = format!("import_log {hash}");
         let claim = self.caller.claim_beside(
             ImportLog::NAME,
@@ -197,57 +198,76 @@ impl Importing {
             self.reply.there += 1;
             return Ok(());
         }
-        let is_there = blocking(move || begins_so(&shared, &published, &id, &text)).await?;
-        match is_there {
-            Some(true) => {
+        let seen = published.tail.position;
+        let (standing, imported) =
+            blocking(move || Ok((stands(&shared, &published, &imported)?, imported))).await?;
+        let id = imported.header.session.clone();
+        let (there, events) = match standing {
+            Standing::There => {
                 self.reply.there += 1;
                 return Ok(());
             }
-            Some(false) => {
-                let id = &session.imported.header.session;
-                return Err(at_line(
-                    Refusal::new(
-                        Code::Conflict,
-                        format!("there is a session `{id}` that says something else"),
-                    )
-                    .hint(
-                        "Give the session in the file another id, or forget the one that is here.",
-                    ),
-                ));
+            Standing::Differs(event, what) => {
+                return Err(at_line(differs(&id, line as u64 + event, &what)));
             }
-            None => {}
-        }
+            Standing::Absent => (None, imported.events.len()),
+            Standing::Grown(there) => {
+                let new = there.iter().filter(|is_there| !**is_there).count();
+                (Some(there), new)
+            }
+        };
+        let went_on = there.is_some();
         if !self.is_dry {
-            self.record(session.imported, claim)
+            self.record(imported, there, seen, claim)
                 .await
                 .map_err(at_line)?;
         }
-        self.reply.sessions += 1;
-        self.reply.events += events;
+        match went_on {
+            true => self.reply.continued += 1,
+            false => self.reply.sessions += 1,
+        }
+        self.reply.events += events as u64;
         Ok(())
     }
 
+    /// Records a session, or what is new of one that is there, which was looked at up to a position.
     async fn record(
         &mut self,
         imported: Imported,
-        claim: Option<crate::engine::KeyClaim>,
+        there: Option<Vec<bool>>,
+        seen: Position,
+        claim: Option<KeyClaim>,
     ) -> Result<(), Refusal> {
         let (session, project) = (
             imported.header.session.clone(),
             imported.header.project.clone(),
         );
         let shared = Arc::clone(&self.cx);
-        let ready = blocking(move || ready(&shared, imported)).await?;
+        let goes_on = there.is_some();
+        let ready =
+            blocking(move || ready_behind(&shared, imported, &there.unwrap_or_default())).await?;
         let renamed = Renamed::default();
         let bytes = ready.bytes();
-        let command = transfer::ImportSession {
-            session,
-            project,
-            ready,
-            renamed: Arc::clone(&renamed),
-            keeping: checkpoints::Keeping::default(),
-        };
-        self.cx.write(&self.caller, claim, bytes, command).await?;
+        let keeping = checkpoints::Keeping::default();
+        if goes_on {
+            let command = transfer::ContinueSession {
+                session,
+                seen,
+                ready,
+                renamed: Arc::clone(&renamed),
+                keeping,
+            };
+            self.cx.write(&self.caller, claim, bytes, command).await?;
+        } else {
+            let command = transfer::ImportSession {
+                session,
+                project,
+                ready,
+                renamed: Arc::clone(&renamed),
+                keeping,
+            };
+            self.cx.write(&self.caller, claim, bytes, command).await?;
+        }
         let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
         self.reply.warnings.extend(
             renamed
@@ -258,47 +278,32 @@ impl Importing {
     }
 }
 
-/// Whether a session that is there begins with all that these lines say; `None` when there is none.
-fn begins_so(
-    cx: &Context,
-    published: &crate::engine::Published,
-    id: &str,
-    text: &str,
-) -> Result<Option<bool>, Refusal> {
+/// There is a session of this id that says something else than this line.
+fn differs(id: &str, line: u64, what: &str) -> Refusal {
+    let message =
+        format!("there is a session `{id}` that says something else than line {line}: {what}");
+    Refusal::new(Code::Conflict, message).hint(
+        "Nothing of it was recorded. Give the session in the file another id, or forget the one that is here.",
+    )
+}
+
+/// How a session stands to the one of its id that is there.
+fn stands(cx: &Context, published: &Published, imported: &Imported) -> Result<Standing, Refusal> {
     let rows = &published.snapshot;
-    if !sessions::exists(rows, id)? {
-        return Ok(None);
+    let session = &imported.header.session;
+    if !sessions::exists(rows, session)? {
+        return Ok(Standing::Absent);
     }
-    let lines = sessions::lineage(rows, id)?;
+    let lines = sessions::lineage(rows, session)?;
     let export = transfer::Export {
         shelf: Shelf {
             rows,
             blobs: &cx.blobs,
             cache: &cx.cache,
         },
-        session: id,
+        session,
         lines: &lines,
         up_to: published.tail.position,
     };
-    // The last line says how many events there are, and here there may be more.
-    let told = text.trim_end_matches(['\n', '\r']);
-    let mut rest = told.rsplit_once('\n').map_or("", |(events, _)| events);
-    let mut from = None;
-    loop {
-        let page = export.page(from, COMPARED_BYTES)?;
-        let content = page.content.as_str();
-        let common = content.len().min(rest.len());
-        let (ours, theirs) = (content.get(..common), rest.get(..common));
-        if ours.is_none() || ours != theirs {
-            return Ok(Some(false));
-        }
-        rest = rest.get(common..).unwrap_or_default();
-        if rest.is_empty() {
-            return Ok(Some(true));
-        }
-        match page.next {
-            Some(next) => from = Some(next),
-            None => return Ok(Some(false)),
-        }
-    }
+    standing(&export, imported)
 }

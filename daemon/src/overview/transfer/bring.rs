@@ -37,18 +37,21 @@ pub struct Workshop<'w> {
 }
 
 impl Workshop<'_> {
-    /// Makes a session ready.
+    /// Makes a session ready: all but the events that are there; none, where it says nothing of them.
     ///
     /// # Errors
     /// When a blob cannot be written.
-    pub fn ready(&self, imported: Imported) -> Result<Ready, Refusal> {
+    pub fn ready(&self, imported: Imported, there: &[bool]) -> Result<Ready, Refusal> {
         let mut making = Making {
             shop: self,
             bringing: Bringing::new(self.blobs, self.clock, self.limits),
             ready: Ready::default(),
         };
-        for event in imported.events {
-            making.add(event)?;
+        for (index, event) in imported.events.into_iter().enumerate() {
+            match there.get(index) {
+                Some(true) => making.know(&event),
+                Some(false) | None => making.add(event)?,
+            }
         }
         let mut ready = making.ready;
         ready.brought = making.bringing.done();
@@ -64,6 +67,19 @@ struct Making<'m> {
 }
 
 impl Making<'_> {
+    /// An event that is there: what comes behind it may rest on it.
+    fn know(&mut self, event: &Event) {
+        if let Payload::CheckpointSaved(one) = &event.payload
+            && let Some(checkpoint) = CheckpointKey::parse(&one.checkpoint)
+        {
+            let entries = event.context.as_ref().map(|context| &context.entries);
+            let keys = entries.into_iter().flatten().map(|entry| &entry.key);
+            self.bringing.know(checkpoint, keys.cloned());
+        } else if let Payload::KeyMarked(mark) = &event.payload {
+            self.bringing.know_mark(&mark.key, mark.unmarked);
+        }
+    }
+
     fn add(&mut self, event: Event) -> Result<(), Refusal> {
         let Event {
             origin,

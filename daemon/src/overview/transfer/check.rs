@@ -17,7 +17,8 @@ use crate::clock::parse_time;
 use crate::log::Hash;
 use crate::messages::operations::{TOOL_BYTES_MAX, TOOLS_MAX};
 use crate::sessions::operations::{PREFERENCES_BYTES_MAX, check_tags, check_texts};
-use crate::steps::extract::{ExtractorSet, FieldMapping};
+use crate::steps::extract::{ExtractorSet, FieldMapping, REGISTERED_MAX};
+use crate::steps::normalise;
 use crate::steps::operations::{PURPOSE_BYTES_MAX, STEP_MAX};
 
 /// Entities that all lines together may mention.
@@ -42,6 +43,9 @@ pub struct Checker {
     marks: BTreeSet<String>,
     mentions: usize,
     registrations: usize,
+    /// Names of extractors, and fields that are mapped.
+    extractors: BTreeSet<String>,
+    mapped: BTreeSet<String>,
     has_begun: bool,
 }
 
@@ -187,7 +191,8 @@ impl Checker {
             fields: extractor.fields.clone(),
         };
         let set = ExtractorSet::new(&[tried], &[]);
-        set.map(drop).map_err(|invalid| invalid.to_string())
+        set.map_err(|invalid| invalid.to_string())?;
+        one_more(&mut self.extractors, &extractor.name, "extractors")
     }
 
     fn mapping(&mut self, mapping: &Mapping) -> Result<(), String> {
@@ -197,7 +202,8 @@ impl Checker {
             aliases: mapping.aliases.clone(),
         };
         let set = ExtractorSet::new(&[], &[tried]);
-        set.map(drop).map_err(|invalid| invalid.to_string())
+        set.map_err(|invalid| invalid.to_string())?;
+        one_more(&mut self.mapped, &mapping.field, "field mappings")
     }
 
     fn registration(&mut self) -> Result<(), String> {
@@ -410,6 +416,17 @@ fn references(field: &str, all: &[EntityRef]) -> Result<(), String> {
         word(&format!("{field}.kind"), &one.kind)?;
         name(&format!("{field}.key"), &one.key)
     })
+}
+
+/// Notes the name of a registration, unless it is one too many.
+fn one_more(names: &mut BTreeSet<String>, name: &str, what: &str) -> Result<(), String> {
+    names.insert(normalise(name));
+    if names.len() > REGISTERED_MAX {
+        return Err(format!(
+            "a session has at most {REGISTERED_MAX} {what} of different names"
+        ));
+    }
+    Ok(())
 }
 
 fn word(field: &str, word: &str) -> Result<(), String> {

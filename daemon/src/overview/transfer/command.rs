@@ -2,12 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::tell::is_local;
 use crate::checkpoints::{Brought, CheckpointKey, Keeping};
 use crate::engine::{Command, Decide};
+use crate::entities::EntitiesFound;
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Origin};
-use crate::sessions::{CreateSession, SessionCreated};
+use crate::log::{Body, Log, NewEvent, Origin, Position, ScopeOf};
+use crate::sessions::{self, CreateSession, SessionCreated};
 use crate::store::{Error, PendingBlob, RowsMut};
+
+/// Events of a session that are looked at as it is gone on with: those that were recorded since it was read.
+const LATER_MAX: usize = 1000;
 
 /// Events ready to be recorded, in order.
 #[derive(Default)]
@@ -70,6 +75,46 @@ impl Command for ImportSession {
     }
 }
 
+/// Wants recorded what is new of a session that is there: all of that or nothing.
+pub struct ContinueSession {
+    /// Which one.
+    pub session: String,
+    /// Up to where it was looked at.
+    pub seen: Position,
+    /// What is new of it; taken when it is decided.
+    pub ready: Ready,
+    /// To the caller.
+    pub renamed: Renamed,
+    /// Objects of its checkpoints.
+    pub keeping: Keeping,
+}
+
+impl Command for ContinueSession {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let session = &self.session;
+        let row = sessions::open(on.rows, session)?;
+        let log = Log::new(on.rows);
+        let scope = ScopeOf::Session(session);
+        for (position, record) in log.stream(scope, self.seen, Position(u64::MAX), LATER_MAX)? {
+            let kind = log.event(record, position)?.header.kind;
+            // What is found in what is there may be found at any time.
+            if kind != EntitiesFound::KIND && !is_local(&kind) {
+                let message = format!("something was recorded in `{session}` meanwhile");
+                return Err(Refusal::new(Code::Conflict, message).hint("Import it again."));
+            }
+        }
+        let ready = std::mem::take(&mut self.ready);
+        let project = row.project.as_deref();
+        let (events, keeping) = ready.decide(on, session, project, &self.renamed)?;
+        self.keeping = keeping;
+        Ok(events)
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        self.keeping.keep(rows)
+    }
+}
+
 impl Ready {
     /// How many bytes its events have, about.
     #[must_use]
@@ -77,7 +122,7 @@ impl Ready {
         self.bytes + self.brought.bytes()
     }
 
-    /// The events, of a session that has none yet.
+    /// The events, which go on from those that were left out as there.
     ///
     /// # Errors
     /// `STORAGE_QUOTA_EXCEEDED` when there are more checkpoints than may be kept.

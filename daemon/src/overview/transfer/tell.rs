@@ -61,6 +61,12 @@ const LOCAL: &[&str] = &[
     EventsErased::KIND,
 ];
 
+/// Whether events of a kind mean something in their own log alone.
+#[must_use]
+pub fn is_local(kind: &str) -> bool {
+    LOCAL.contains(&kind)
+}
+
 impl Shelf<'_> {
     /// What an event comes to.
     ///
@@ -113,7 +119,7 @@ impl Shelf<'_> {
                     tokens_after,
                 }))
             }
-            kind if LOCAL.contains(&kind) => return Ok(Told::Local),
+            kind if is_local(kind) => return Ok(Told::Local),
             kind => {
                 return Ok(Told::Left(format!(
                     "events of the kind {kind} are not exported"

@@ -1,5 +1,5 @@
-//! The decision about projects and versions of context files that come from elsewhere: all of a part, or
-//! nothing of it.
+//! The decision about projects, versions of context files and sent documents that come from elsewhere: all of
+//! a part, or nothing of it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +8,7 @@ use serde_bytes::ByteArray;
 
 use super::lines::{ContextVersion, Project};
 use super::read::Outside;
+use crate::documents;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, Hash, NewEvent, Origin, codec};
@@ -22,8 +23,14 @@ pub struct Count {
     pub projects: u64,
     /// Versions that were recorded.
     pub versions: u64,
+    /// Documents that were recorded.
+    pub documents: u64,
     /// What was there already.
     pub there: u64,
+    /// Lines that were decided; none when one was refused.
+    pub lines: u64,
+    /// Events that they came to.
+    pub events: u64,
 }
 
 /// What became of it, told to the caller.
@@ -52,7 +59,7 @@ impl Ready {
     ) -> Result<Self, Error> {
         let mut kept = Vec::new();
         let (hash, bytes) = match &mut outside {
-            Outside::Project(_) => (Hash::default(), codec::EMPTY.to_vec()),
+            Outside::Project(_) | Outside::Source(_) => (Hash::default(), codec::EMPTY.to_vec()),
             Outside::Version(version) => {
                 let content = version.content.take();
                 let hash = Hash::of(content.as_deref().unwrap_or_default().as_bytes());
@@ -62,6 +69,18 @@ impl Ready {
                     reason: version.reason.take(),
                 };
                 (hash, codec::encode(&written))
+            }
+            Outside::Document(document) => {
+                let part = std::mem::take(&mut document.part).keep(blobs, &mut kept)?;
+                let warnings = std::mem::take(&mut document.warnings);
+                (Hash::default(), documents::first_body(part, warnings))
+            }
+            Outside::Part(further) => {
+                // How many there are is wanted when it is decided.
+                let chunks = further.part.count();
+                let part = std::mem::take(&mut further.part).keep(blobs, &mut kept)?;
+                further.part.chunks.resize(chunks as usize, (0, 0, 0));
+                (Hash::default(), documents::further_body(part))
             }
         };
         Ok(Self {
@@ -120,17 +139,20 @@ impl ImportProjects {
             trusts: self.trusts,
             projects: BTreeMap::new(),
             versions: BTreeMap::new(),
+            documents: documents::Bringing::new(rows, self.trusts),
             count: Count::default(),
         };
         let mut events = Vec::new();
         for (ready, bytes) in std::mem::take(&mut self.ready) {
             let line = ready.line;
+            deciding.count.lines += 1;
             let decided = deciding.add(ready, bytes).map_err(|refusal| Refusal {
                 message: format!("line {line}: {}", refusal.message),
                 ..refusal
             })?;
             events.extend(decided);
         }
+        deciding.count.events = events.len() as u64;
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = deciding.count;
         match events.is_empty() {
             // Whoever sent the command reads its report instead.
@@ -140,6 +162,11 @@ impl ImportProjects {
     }
 }
 
+/// An event of a source, which stands in it as the project.
+fn of_source(fact: Option<documents::Fact>) -> Option<(&'static str, String, Vec<u8>)> {
+    fact.map(|fact| (fact.kind, fact.source, fact.fact))
+}
+
 struct Deciding<'d> {
     rows: &'d dyn Rows,
     trusts: bool,
@@ -147,6 +174,7 @@ struct Deciding<'d> {
     projects: BTreeMap<String, ()>,
     /// The newest version of each file, and the hash of each that this part brings.
     versions: BTreeMap<(String, String), Vec<(u64, Hash)>>,
+    documents: documents::Bringing<'d>,
     count: Count,
 }
 
@@ -160,15 +188,29 @@ impl Deciding<'_> {
             blobs,
             ..
         } = ready;
-        let (kind, project, fact) = match outside {
-            Outside::Project(told) => match self.project(told)? {
-                Some((project, fact)) => (ProjectInitialised::KIND, project, fact),
-                None => return Ok(None),
-            },
-            Outside::Version(told) => match self.version(*told, hash, bytes, &blobs)? {
-                Some((project, fact)) => (ContextWritten::KIND, project, fact),
-                None => return Ok(None),
-            },
+        let decided = match outside {
+            Outside::Project(told) => self
+                .project(told)?
+                .map(|(project, fact)| (ProjectInitialised::KIND, project, fact)),
+            Outside::Version(told) => self
+                .version(*told, hash, bytes, &blobs)?
+                .map(|(project, fact)| (ContextWritten::KIND, project, fact)),
+            Outside::Source(told) => of_source(self.documents.source(&told.added())?),
+            Outside::Document(mut told) => {
+                let fact = self.documents.document(told.brought(&blobs))?;
+                match &fact {
+                    Some(_) => self.count.documents += 1,
+                    None => self.count.there += 1,
+                }
+                of_source(fact)
+            }
+            Outside::Part(mut told) => {
+                let chunks = told.part.count();
+                of_source(self.documents.further(told.brought(chunks, &blobs))?)
+            }
+        };
+        let Some((kind, project, fact)) = decided else {
+            return Ok(None);
         };
         Ok(Some(NewEvent {
             kind,

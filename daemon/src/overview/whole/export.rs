@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::lines::{ContextVersion, End, FORMAT, Header, Last, Line, Project, Source, VERSION};
+use super::lines::{ContextVersion, End, FORMAT, Header, Last, Line, Project, VERSIONS};
+use super::sent::{self, Told};
 use crate::clock::format_time;
-use crate::documents::{self, SourceAdded};
 use crate::error::{Code, Refusal};
 use crate::log::{Header as EventHeader, Log, Position, Stamped};
 use crate::overview::transfer::{self, Shelf};
@@ -86,13 +86,8 @@ impl Export<'_> {
         let mut place = from;
         if place == Place::default() {
             let format = FORMAT.to_owned();
-            page.push(
-                &mut place,
-                &Header {
-                    format,
-                    version: VERSION,
-                },
-            )?;
+            let version = self.version()?;
+            page.push(&mut place, &Header { format, version })?;
         }
         loop {
             let next = match place.at.clone() {
@@ -183,27 +178,53 @@ impl Export<'_> {
                 }
             }
             ContextWritten::KIND => {
-                let version = self.version(event, project)?;
+                let version = self.context_version(event, project)?;
                 page.push(place, &line(header, "ContextVersion", version))?;
             }
-            SourceAdded::KIND if self.scope.project.is_none() => {
-                let row = documents::source(self.shelf.rows, &project)?;
-                if let Some(row) = row.filter(|row| row.position == event.position().0) {
-                    let path = row.added.path;
-                    if row.added.sent {
-                        page.warnings.push(format!(
-                            "the documents of {path} were sent and are left out: a backup has them"
-                        ));
-                    }
-                    page.push(place, &line(header, "Source", Source { path }))?;
-                }
-            }
+            _ if self.scope.project.is_none() => self.of_source(page, place, event, &project)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn version(&self, event: &Stamped, project: String) -> Result<ContextVersion, Error> {
+    /// The lines of a source and of what was sent to it.
+    fn of_source(
+        &self,
+        page: &mut Page,
+        place: &mut Place,
+        event: &Stamped,
+        source: &str,
+    ) -> Result<(), Refusal> {
+        let teller = sent::Teller {
+            shelf: self.shelf,
+            up_to: self.up_to,
+        };
+        let header = &event.header;
+        match teller.tell(event, source)? {
+            Told::Nothing => Ok(()),
+            Told::Source(source) => page.push(place, &line(header, "Source", source)),
+            Told::Document(document) => page.push(place, &line(header, "Document", document)),
+            Told::Part(part) => page.push(place, &line(header, "DocumentPart", part)),
+            Told::Left(why) => {
+                if !page.warnings.contains(&why) {
+                    page.warnings.push(why);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The least version that can say what is exported.
+    fn version(&self) -> Result<u32, Error> {
+        let is_all = self.scope == Scope::default();
+        let needs_last = is_all && sent::is_any_sent(self.shelf.rows)?;
+        Ok(match needs_last {
+            true => *VERSIONS.end(),
+            false => *VERSIONS.start(),
+        })
+    }
+
+    fn context_version(&self, event: &Stamped, project: String) -> Result<ContextVersion, Error> {
         let named = FileVersion::made_by(event)?;
         let row = match &named {
             Some(named) => {

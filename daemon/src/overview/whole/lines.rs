@@ -1,16 +1,18 @@
-//! The lines of an exported log, version 1, that stand outside its sessions.
+//! The lines of an exported log, versions 1 and 2, that stand outside its sessions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::sent::{Document, DocumentPart};
 use crate::overview::transfer::{generator, insert, session_schemas};
 use crate::projects;
 
 /// What the first line says it is.
 pub const FORMAT: &str = "lore-export";
-/// The version that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+/// The versions that are read. The least that can say what is exported is written: 2 where there are documents
+/// that were sent.
+pub const VERSIONS: std::ops::RangeInclusive<u32> = 1..=2;
 
 /// The first line. It has no time, no position and no store, so two exports can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +20,7 @@ pub const VERSION: u32 = 1;
 pub struct Header {
     /// `lore-export`.
     pub format: String,
-    /// 1.
+    /// 1, or 2 where there are documents that were sent.
     pub version: u32,
 }
 
@@ -90,12 +92,36 @@ fn is_none_at_all(flaws: &(u32, u32)) -> bool {
     *flaws == (0, 0)
 }
 
-/// A source of documents, by its name: an import does not read it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A source of documents. Of one that reads files the path alone is told, and an import does not read it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The folder or file.
+    /// The folder or file; of documents that were sent what they are called together.
     pub path: String,
+    /// Its documents were sent: they stand behind it. This and what follows since version 2.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sent: bool,
+    /// The context of its documents, unless they say one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub context_id: Option<String>,
+    /// What that context is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub context_name: Option<String>,
+    /// Their category, unless they say one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub category: Option<String>,
+    /// Tags of all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Globs of files that are sent; none: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// Globs of files that are not sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
 }
 
 /// How a version of a context file came about.
@@ -155,7 +181,13 @@ pub struct End {
 }
 
 /// The kinds of lines that stand outside sessions.
-pub const KINDS: [&str; 3] = ["Project", "ContextVersion", "Source"];
+pub const KINDS: [&str; 5] = [
+    "Project",
+    "ContextVersion",
+    "Source",
+    "Document",
+    "DocumentPart",
+];
 
 /// JSON Schema (2020-12) of each line of an exported log: of one outside sessions, or of a session.
 #[must_use]
@@ -163,12 +195,18 @@ pub fn schema() -> Value {
     let mut from = generator();
     let mut first = Value::from(from.subschema_for::<Header>());
     insert(&mut first, "format", json!({"const": FORMAT}));
-    insert(&mut first, "version", json!({"const": VERSION}));
+    insert(
+        &mut first,
+        "version",
+        json!({"enum": VERSIONS.collect::<Vec<_>>()}),
+    );
     let mut all = vec![first];
     let payloads = [
         Value::from(from.subschema_for::<Project>()),
         Value::from(from.subschema_for::<ContextVersion>()),
         Value::from(from.subschema_for::<Source>()),
+        Value::from(from.subschema_for::<Document>()),
+        Value::from(from.subschema_for::<DocumentPart>()),
     ];
     let line = Value::from(from.subschema_for::<Line<serde_json::Map<String, Value>>>());
     for (kind, payload) in KINDS.into_iter().zip(payloads) {
@@ -181,7 +219,7 @@ pub fn schema() -> Value {
     all.push(Value::from(from.subschema_for::<Last>()));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A line of an exported log, version 1",
+        "title": "A line of an exported log, versions 1 and 2",
         "anyOf": all,
     })
 }

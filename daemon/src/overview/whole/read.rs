@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::lines::{ContextVersion, FORMAT, Header, KINDS, Last, Line, Project, Source, VERSION};
+use super::lines::{ContextVersion, FORMAT, Header, KINDS, Last, Line, Project, Source, VERSIONS};
+use super::sent::{self, Document, DocumentPart};
 use crate::clock::parse_time;
 use crate::error::Refusal;
 use crate::log::Origin;
@@ -21,9 +22,9 @@ const VERSION_MAX: u64 = 1_000_000_000;
 /// Some lines of an exported log, checked.
 #[derive(Debug, Default)]
 pub struct Part {
-    /// Projects and versions of their context files, in order, each with its line.
+    /// Projects, versions of their context files, and documents that were sent, in order, each with its line.
     pub outside: Vec<(usize, Origin, Outside)>,
-    /// Paths of sources.
+    /// Paths of sources that read files.
     pub sources: Vec<String>,
     /// Sessions.
     pub sessions: Vec<Session>,
@@ -36,14 +37,20 @@ pub enum Outside {
     Project(Project),
     /// A version of a context file.
     Version(Box<ContextVersion>),
+    /// A source of documents that were sent.
+    Source(Box<Source>),
+    /// Such a document, with its first part.
+    Document(Box<Document>),
+    /// A further part of one.
+    Part(Box<DocumentPart>),
 }
 
 impl Outside {
-    /// The length of its content, in bytes.
+    /// The length of its content as a context file, in bytes.
     #[must_use]
     pub fn content_bytes(&self) -> u64 {
         match self {
-            Self::Project(_) => 0,
+            Self::Project(_) | Self::Source(_) | Self::Document(_) | Self::Part(_) => 0,
             Self::Version(version) => version.content.as_ref().map_or(0, |text| text.len() as u64),
         }
     }
@@ -168,9 +175,23 @@ impl Part {
             "Project" => Outside::Project(project(line)?),
             "ContextVersion" => Outside::Version(Box::new(version(line)?)),
             "Source" => {
-                let source: Line<Source> = object(line)?;
-                self.sources.push(source.payload.path);
-                return Ok(());
+                let source = object::<Line<Source>>(line)?.payload;
+                if !source.sent {
+                    self.sources.push(source.path);
+                    return Ok(());
+                }
+                sent::source(&source)?;
+                Outside::Source(Box::new(source))
+            }
+            "Document" => {
+                let document = object::<Line<Document>>(line)?.payload;
+                sent::document(&document)?;
+                Outside::Document(Box::new(document))
+            }
+            "DocumentPart" => {
+                let part = object::<Line<DocumentPart>>(line)?.payload;
+                sent::part(&part)?;
+                Outside::Part(Box::new(part))
             }
             _ => return Err(unknown(&kind)),
         };
@@ -189,19 +210,28 @@ fn header(at: usize, line: &str, format: &str, version: Option<&Value>) -> Resul
         ));
     }
     match version {
-        Some(version) if version.as_u64() == Some(VERSION.into()) => {}
+        Some(version) if is_read(version) => {}
         Some(version) => {
             return Err(format!(
-                "`version` is {}; only {VERSION} can be read: import it with a newer program",
-                shown(&version.to_string())
+                "`version` is {}; {} to {} can be read: import it with a newer program",
+                shown(&version.to_string()),
+                VERSIONS.start(),
+                VERSIONS.end()
             ));
         }
-        None => return Err(format!("there is no `version`; it is {VERSION}")),
+        None => return Err(format!("there is no `version`; it is {}", VERSIONS.start())),
     }
     if at != 1 {
         return Err("the line with `format` stands first, and once".to_owned());
     }
     object::<Header>(line).map(drop)
+}
+
+fn is_read(version: &Value) -> bool {
+    let version = version
+        .as_u64()
+        .and_then(|version| u32::try_from(version).ok());
+    version.is_some_and(|version| VERSIONS.contains(&version))
 }
 
 fn origin(line: &Line<&RawValue>) -> Result<Origin, String> {

@@ -52,7 +52,9 @@ impl Op for Why {
             };
             let read = reading.open(cx, caller).await?;
             return blocking(move || {
-                let Read { cx, state, session } = &read;
+                let Read {
+                    cx, state, session, ..
+                } = &read;
                 tell(cx, state, session, what)
             })
             .await;

@@ -1,5 +1,6 @@
 //! What is answered to a change of a context file, from the event that was recorded.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::projects::{ClearContextReply, UpdateContextReply, UpdateStatus};
@@ -37,16 +38,36 @@ impl Writing {
         };
         let mut warnings = self.found.warnings();
         warnings.extend(self.on_disk(event).await);
+        let archived = self.written_before(event, written.version).await?;
         Ok(ClearContextReply {
             project: self.found.project.clone(),
             file_type: written.file_type,
             version: written.version,
-            archived_version: Some(written.version - 1).filter(|version| *version > 0),
+            archived_version: archived,
             cleared: true,
             position: event.position(),
             durable,
             warnings,
         })
+    }
+
+    /// The last version with content below one that an event made, of those that were not forgotten since.
+    async fn written_before(&self, event: &Stamped, below: u64) -> Result<Option<u64>, Refusal> {
+        let state = State::live(&self.cx, Some(event.position())).await?;
+        let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
+        blocking(move || {
+            let mut last = None;
+            view::versions(&state, &project, &file_type, below, &mut |row| {
+                last = row.is_written().then_some(row.written.version);
+                Ok(if last.is_some() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            Ok(last)
+        })
+        .await
     }
 
     /// The content is what is there already: nothing was recorded.

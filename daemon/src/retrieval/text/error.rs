@@ -15,6 +15,9 @@ pub enum Error {
     /// Not a whole index: to be deleted and made anew from the log.
     #[error("the text index is damaged: delete it, it is made anew ({0})")]
     Damaged(String),
+    /// What is fresh could not be written down: it stays in memory, and all else is as it was.
+    #[error("the text index could not be written, and is kept in memory: {0}")]
+    Unwritten(String),
     /// The disk or the memory failed; what was settled before is as it was.
     #[error("the text index could not be read or written: {0}")]
     Failed(String),
@@ -25,7 +28,7 @@ impl Error {
     pub fn is_cured_by_rebuilding(&self) -> bool {
         match self {
             Self::OtherVersion { .. } | Self::Damaged(_) => true,
-            Self::Failed(_) => false,
+            Self::Unwritten(_) | Self::Failed(_) => false,
         }
     }
 }

@@ -169,8 +169,8 @@ impl TextIndex {
     /// the last position that was settled, or the new one.
     ///
     /// # Errors
-    /// All of [`Error`]; what could not be written stays in memory, and the next settling tries
-    /// again.
+    /// All of [`Error`]; [`Error::Unwritten`] when all that is fresh stays in memory, and the next settling
+    /// tries again; after others it is to be opened again.
     pub fn settle(&self) -> Result<(), Error> {
         self.settle_with(Deletions::Many)
     }
@@ -194,7 +194,10 @@ impl TextIndex {
                 .iter()
                 .map(|(part, gone)| (&**part, gone))
                 .collect();
-            let committed = self.shelf.commit(&fresh, &work.doomed, work.position)?;
+            let committed = self
+                .shelf
+                .commit(&fresh, &work.doomed, work.position)
+                .map_err(|error| self.unwritten(error, work.position))?;
             // What is committed counts, whether or not it can be tidied.
             let tidied = self.shelf.tidy(committed, deletions);
             let opened = {
@@ -207,6 +210,23 @@ impl TextIndex {
             self.write().thaw(opened.kept, opened.new, work.position);
             tidied
         })
+    }
+
+    /// Why a commit failed, and whether that left all as it was: only if the disk says the earlier position.
+    /// One that is on disk after all would bring back what is taken out from now on.
+    fn unwritten(&self, error: Error, position: u64) -> Error {
+        let settled = self.settled_position();
+        match error {
+            Error::Failed(why)
+                if settled != position && self.shelf.position().ok() == Some(settled) =>
+            {
+                Error::Unwritten(why)
+            }
+            Error::Failed(_)
+            | Error::Unwritten(_)
+            | Error::OtherVersion { .. }
+            | Error::Damaged(_) => error,
+        }
     }
 
     /// Searches.

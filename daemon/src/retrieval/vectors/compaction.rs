@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::format::MAX_BLOCK;
 use super::segment::{MAX_ROWS, Segment, failed};
@@ -90,14 +90,21 @@ impl VectorStore {
     /// # Errors
     /// Rows are not what was written, or the system refuses.
     pub fn rewrite(&self, segments: Range<usize>) -> Result<Rewritten, VectorError> {
-        let old = self.segments.get(segments.clone()).unwrap_or_default();
         let draft = self.folder().join(DRAFT);
         match fs::remove_file(&draft) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(&draft)(error)),
         }
-        let mut new = Segment::create(&draft, &self.generation)?;
+        self.write_draft(&draft, segments).inspect_err(|_| {
+            // The disk may be full; if it stays, the next one writes over it.
+            let _ = fs::remove_file(&draft);
+        })
+    }
+
+    fn write_draft(&self, draft: &Path, segments: Range<usize>) -> Result<Rewritten, VectorError> {
+        let old = self.segments.get(segments.clone()).unwrap_or_default();
+        let mut new = Segment::create(draft, &self.generation)?;
         self.deletions_still_needed(&segments)?
             .chunks(MAX_BLOCK)
             .try_for_each(|keys| new.delete(keys, 0))?;

@@ -1,41 +1,71 @@
-//! Tests of the indexes that are opened again: behind a log that was cut, and after a kill.
+//! Tests of the indexes that are opened again: behind a log that was cut, after a kill, and after damage;
+//! and of what they keep on disk.
 #![allow(clippy::unwrap_used)]
+
+use std::fs;
 
 use super::*;
 use crate::retrieval::models::{ModelPlaces, Settings};
 use crate::retrieval::text::{Addition, Change, Kind, Unit};
+use crate::retrieval::vectors::{Generation, VectorStore};
+use crate::search::{Limits, Room};
 
-fn open(folder: &Path, end: Option<u64>) -> Index {
+fn models(second_tier: bool) -> Arc<Models> {
     let settings = Settings {
-        second_tier: false,
+        second_tier,
         ..Settings::default()
     };
-    let models = Models::find(&ModelPlaces::default(), &settings);
-    Index::open(folder, Arc::new(models), 0, end.map(Position)).unwrap()
+    Arc::new(Models::find(&ModelPlaces::default(), &settings))
+}
+
+fn open(folder: &Path, end: Option<u64>) -> Index {
+    Index::open(folder, models(false), 0, end.map(Position)).unwrap()
+}
+
+/// Indexes whose second tier has so many vectors at most.
+fn open_both(folder: &Path, second_max: usize) -> Index {
+    Index::open(folder, models(true), second_max, None).unwrap()
+}
+
+fn room(folder: &Path, end: u64) -> Room {
+    let folder = folder.to_owned();
+    Room::new(Limits::default(), folder, models(false), Position(end))
+}
+
+/// A vector of a tier's length.
+fn vector(index: &Index, tier: Tier) -> Vec<f32> {
+    vec![1.0; index.models.known(tier).unwrap().dimension]
+}
+
+/// Takes in the text of one position, without a vector; its key.
+fn take_in_text(index: &Index, position: u64) -> u64 {
+    let unit = Unit {
+        key: text::key(position, 0),
+        kind: Kind::Document,
+        group: position,
+        session: 0,
+        number: 0,
+    };
+    let addition = Addition {
+        unit,
+        text: format!("word{position}"),
+        around: String::new(),
+    };
+    index
+        .text
+        .apply(&[Change::Add(addition)], position)
+        .unwrap();
+    unit.key
 }
 
 /// Takes in a text for each position up to this one, with its vector, and writes all of it down.
 fn take_in(index: &Index, up_to: u64) {
     let first = index.first.as_ref().unwrap();
-    let known = index.models.known(Tier::First).unwrap();
-    let vector = vec![1.0; known.dimension];
+    let vector = vector(index, Tier::First);
     for position in 1..=up_to {
-        let unit = Unit {
-            key: text::key(position, 0),
-            kind: Kind::Document,
-            group: position,
-            session: 0,
-            number: 0,
-        };
-        let addition = Addition {
-            unit,
-            text: format!("word{position}"),
-            around: String::new(),
-        };
-        let change = Change::Add(addition);
-        index.text.apply(&[change], position).unwrap();
+        let key = take_in_text(index, position);
         let mut store = first.store.write().unwrap();
-        store.append(&[(unit.key, &vector)], position).unwrap();
+        store.append(&[(key, &vector)], position).unwrap();
     }
     index.settle(true).unwrap();
 }
@@ -71,7 +101,7 @@ fn a_vector_beyond_the_log_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), Some(0));
     take_in(&index, 3);
-    let vector = vec![1.0; index.models.known(Tier::First).unwrap().dimension];
+    let vector = vector(&index, Tier::First);
     let first = index.first.as_ref().unwrap();
     for position in [4, 5] {
         let mut store = first.store.write().unwrap();
@@ -110,4 +140,242 @@ fn what_was_taken_out_leaves_the_files_after_a_kill() {
     let after = segments(folder.path());
     assert!(!after.is_empty() && after.is_disjoint(&before), "{after:?}");
     assert_eq!(index.text.units(None).unwrap().len(), 7);
+}
+
+/// A text that goes while its vector is made gets none: it would come after all of it left the files.
+#[test]
+fn what_goes_while_it_is_embedded_gets_no_vector() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path(), None);
+    take_in(&index, 3);
+    let texts: Vec<(u64, String)> = [4, 5]
+        .map(|position| (take_in_text(&index, position), "word".to_owned()))
+        .into();
+    let vectors = vec![vector(&index, Tier::First); 2];
+    let removed = Changes {
+        text: vec![Change::RemovePosition { position: 4 }],
+        is_forgetting: true,
+        ..Changes::default()
+    };
+    index.take_in(removed, Position(6)).unwrap();
+    index.purge().unwrap();
+    let first = index.first.as_ref().unwrap();
+    index.keep(first, &texts, &vectors, 0).unwrap();
+    assert_eq!(embedded(&index), [1, 2, 3, 5].into());
+}
+
+/// Vectors of a tier that is not used any more go with what is forgotten.
+#[test]
+fn vectors_of_a_tier_that_is_off_leave_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_both(folder.path(), 10);
+    take_in(&index, 3);
+    let key = take_in_text(&index, 4);
+    let of_second = vector(&index, Tier::Second);
+    let second = index.second.as_ref().unwrap();
+    let mut store = second.store.write().unwrap();
+    store.append(&[(key, &of_second)], 4).unwrap();
+    drop(store);
+    drop(index);
+    let left = folder.path().join("vectors/second");
+    for second_max in [None, Some(0)] {
+        let index = match second_max {
+            None => open(folder.path(), None),
+            Some(none) => open_both(folder.path(), none),
+        };
+        assert!(index.second.is_none());
+        index.settle(true).unwrap();
+        fs::create_dir_all(&left).unwrap();
+        index.purge().unwrap();
+        assert!(!left.exists());
+        assert_eq!(embedded(&index).len(), 3);
+    }
+}
+
+/// The second tier has no more vectors than it may: those of the newest texts.
+#[test]
+fn the_second_tier_keeps_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_both(folder.path(), 4);
+    let second = index.second.as_ref().unwrap();
+    let positions = |index: &Index| {
+        let store = index.second.as_ref().unwrap().store.read().unwrap();
+        let positions: BTreeSet<u64> = store.keys().map(text_position).collect();
+        positions
+    };
+    for position in 1..=20 {
+        let key = take_in_text(&index, position);
+        lock(&second.missing).insert(key);
+        let wanted = index.wanted_of_second(second);
+        assert_eq!(wanted, [key]);
+        let texts = [(key, String::new())];
+        let of_second = [vector(&index, Tier::Second)];
+        index.keep(second, &texts, &of_second, 0).unwrap();
+        lock(&second.missing).remove(&key);
+        index.let_oldest_go(second).unwrap();
+        assert_eq!(positions(&index).len(), position.min(4) as usize);
+        assert!(index.wanted_of_second(second).is_empty());
+    }
+    assert_eq!(positions(&index), (17..=20).collect());
+    index.settle(true).unwrap();
+    drop(index);
+    let index = open_both(folder.path(), 3);
+    assert_eq!(positions(&index), (18..=20).collect());
+}
+
+/// Where the log ended counts until the indexes are opened, however often it was started in between.
+#[test]
+fn what_the_log_lost_at_an_earlier_start_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    take_in(&open(folder.path(), None), 7);
+    drop(room(folder.path(), 4));
+    let index = room(folder.path(), 9).index().unwrap();
+    assert_eq!(index.applied(), Position(0));
+    assert_eq!(embedded(&index), (1..=4).collect());
+    take_in(&index, 9);
+    drop(index);
+    let index = room(folder.path(), 9).index().unwrap();
+    assert_eq!(index.applied(), Position(9));
+}
+
+/// Damage that shows only when rows are read is cured, too: the vectors are made anew, and what was forgotten
+/// can leave the files.
+#[test]
+fn damage_found_after_opening_is_cured() {
+    let folder = tempfile::tempdir().unwrap();
+    take_in(&open(folder.path(), None), 7);
+    let file = folder.path().join("vectors/first/0000000001.vectors");
+    let mut bytes = fs::read(&file).unwrap();
+    let first_row = bytes.windows(64).position(|window| window == [127; 64]);
+    let at = first_row.unwrap();
+    *bytes.get_mut(at).unwrap() ^= 1;
+    fs::write(&file, bytes).unwrap();
+
+    let room = room(folder.path(), 7);
+    let index = room.index().unwrap();
+    let removed = Change::RemovePosition { position: 3 };
+    let removed = Changes {
+        text: vec![removed],
+        ..Changes::default()
+    };
+    index.take_in(removed, Position(8)).unwrap();
+    let error = index.purge().unwrap_err();
+    let is_damage =
+        |error: &IndexError| matches!(error, IndexError::Vectors(VectorError::Damaged { .. }));
+    assert!(is_damage(&error), "{error}");
+    room.close(&error);
+    drop(index);
+    let index = room.index().unwrap();
+    assert_eq!(index.text.counts().units(), 6);
+    assert_eq!((embedded(&index).len(), index.lacking(Tier::First)), (0, 6));
+    index.purge().unwrap();
+    assert!(room.faults().is_empty());
+
+    room.close(&text::Error::Damaged("a list of words".into()).into());
+    drop(index);
+    let index = room.index().unwrap();
+    assert_eq!(index.applied(), Position(0));
+}
+
+/// A disk that is full costs neither what is in memory nor the searches: it is tried again.
+#[test]
+fn what_cannot_be_written_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = room(folder.path(), 0);
+    let index = room.index().unwrap();
+    take_in(&index, 3);
+    let key = take_in_text(&index, 4);
+    // Nothing can be written while this is a folder.
+    let in_the_way = folder.path().join("text/.tantivy-writer.lock");
+    fs::remove_file(&in_the_way).unwrap();
+    fs::create_dir(&in_the_way).unwrap();
+    let error = index.settle(true).unwrap_err();
+    assert!(error.leaves_it_usable(), "{error:?}");
+    room.close(&error);
+    assert!(room.seen().is_some() && room.faults().len() == 1);
+    assert!(index.text.contains(key).unwrap() && !index.is_settled());
+    fs::remove_dir(&in_the_way).unwrap();
+    assert!(index.settle(true).unwrap() && index.is_settled());
+
+    let full = || VectorError::Io {
+        path: folder.path().to_owned(),
+        source: std::io::ErrorKind::StorageFull.into(),
+    };
+    assert_eq!(index.unless_put_off(Err(full().into())).unwrap(), 0);
+    assert!(lock(&index.fault).is_some());
+    assert_eq!(index.unless_put_off(Ok(1)).unwrap(), 1);
+    assert!(lock(&index.fault).is_none());
+}
+
+/// A model of the second tier that cannot be read any more leaves the first one to rank.
+#[test]
+fn a_second_tier_that_is_gone_is_done_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let added = folder.path().join("models");
+    let model = added.join("minilm");
+    fs::create_dir_all(&model).unwrap();
+    let carried = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/minilm-l6");
+    for file in fs::read_dir(carried).unwrap().flatten() {
+        fs::copy(file.path(), model.join(file.file_name())).unwrap();
+    }
+    let places = ModelPlaces {
+        added,
+        beside: None,
+    };
+    let models = Models::find(&places, &Settings::default());
+    fs::remove_dir_all(&model).unwrap();
+    let index = Index::open(&folder.path().join("index"), Arc::new(models), 10, None).unwrap();
+    take_in(&index, 3);
+    let second = index.second.as_ref().unwrap();
+    let key = take_in_text(&index, 4);
+    let texts = [(key, String::new())];
+    let of_second = [vector(&index, Tier::Second)];
+    index.keep(second, &texts, &of_second, 0).unwrap();
+    assert_eq!(index.ranking_tier(), Some(Tier::Second));
+    for _ in 0..2 {
+        let (tier, ..) = index.ranking().unwrap().unwrap();
+        assert_eq!(tier, Tier::First);
+        assert_eq!(index.ranking_tier(), Some(Tier::First));
+        assert_eq!(lock(&index.warnings).len(), 1);
+    }
+    lock(&second.missing).insert(key);
+    assert!(!index.wants_vectors());
+}
+
+/// A document that is replaced again and again leaves few rows behind.
+#[test]
+fn rows_that_are_gone_give_back_their_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path(), None);
+    let first = index.first.as_ref().unwrap();
+    let vector = vector(&index, Tier::First);
+    let save = |position: u64| {
+        let mut store = first.store.write().unwrap();
+        store
+            .append(&[(text::key(position, 0), &vector)], position)
+            .unwrap();
+        store
+            .delete(&[text::key(position - 1, 0)], position)
+            .unwrap();
+        store.size()
+    };
+    let of_few = (1..=100).map(save).last().unwrap();
+    for position in 101..=5000 {
+        save(position);
+        while position % 100 == 0 && index.compact_some().unwrap() {}
+    }
+    let of_many = save(5001);
+    assert!(of_many < 13 * of_few, "{of_many} of {of_few}");
+    assert_eq!(embedded(&index), [5001].into());
+    drop(index);
+    let reopened = VectorStore::open(&folder.path().join("vectors/first"), {
+        let known = models(false);
+        let known = known.known(Tier::First).unwrap();
+        Generation {
+            model: known.id.clone(),
+            dimension: known.dimension,
+            number: u64::from(VERSION),
+        }
+    });
+    assert_eq!(reopened.unwrap().store.len(), 1);
 }

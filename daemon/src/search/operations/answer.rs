@@ -9,7 +9,7 @@ use lore::protocol::search::SearchReply;
 use super::given::search_type;
 use super::result::result;
 use crate::documents::operations::nearest_contexts;
-use crate::documents::{self, Catalogue, PartRow};
+use crate::documents::{self, Catalogue};
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Context, blocking};
@@ -87,6 +87,7 @@ fn searched(cx: &Context, state: &State, ask: &Ask, page: &Page) -> Result<Searc
         true => chunks_in_order(&catalogue, &scope),
         false => search.run(wanted).map_err(failed)?,
     };
+    let is_cut = searched.hits.len() >= wanted;
     searched.partial = partial.or(searched.partial);
     reply(
         cx,
@@ -95,7 +96,7 @@ fn searched(cx: &Context, state: &State, ask: &Ask, page: &Page) -> Result<Searc
         &reader,
         &catalogue,
         searched,
-        (page.list, place),
+        (page.list, place, is_cut),
     )
 }
 
@@ -108,8 +109,7 @@ fn chunks_in_order(catalogue: &Catalogue, scope: &Scope) -> Searched {
     for entry in documents::operations::in_order(catalogue) {
         let row = &entry.row;
         for number in 0..row.taken.chunks {
-            let of = |part: &&PartRow| part.first_chunk <= number;
-            let Some(part) = row.parts.iter().rev().find(of) else {
+            let Some(part) = row.parts.of_chunk(number) else {
                 continue;
             };
             if scope.has_chunk(&entry.id, u64::from(number)) {
@@ -179,24 +179,13 @@ fn reply(
     reader: &Reader<'_>,
     catalogue: &Catalogue,
     searched: Searched,
-    (list, place): (List, Place),
+    (list, place, is_cut): (List, Place, bool),
 ) -> Result<SearchReply, Refusal> {
     let ask = search.ask;
-    let mut results = Vec::new();
-    let mut next = None;
     let begin = place.begin(&searched.hits);
-    let mut last = None;
-    for (at, hit) in searched.hits.iter().enumerate().skip(begin) {
-        if results.len() == ask.most {
-            next = last;
-            break;
-        }
-        if let Some(result) = result(reader, search, &searched, hit)? {
-            results.push(result);
-        }
-        last = Some((at as u64 + 1, hit.key));
-    }
-    let next = next.map(|(offset, key): (u64, u64)| {
+    let shown = |hit: &Ranked| result(reader, search, &searched, hit);
+    let (results, next) = shown_of(&searched.hits, begin, ask.most, is_cut, shown)?;
+    let next = next.map(|(offset, key)| {
         let mut bytes = offset.to_be_bytes().to_vec();
         bytes.extend(key.to_be_bytes());
         Cursor::behind_row(&bytes, state.position()).text(list, cx.engine.store_id())
@@ -239,6 +228,31 @@ fn reply(
     })
 }
 
+/// What is shown, and behind which number and key the next page begins.
+type Shown<T> = (Vec<T>, Option<(u64, u64)>);
+
+/// What is shown of a page's hits, at most `most`, and where the next page begins, if there may be one: behind
+/// the number and the key of a hit. Hits that are gone since they were indexed show nothing; when there are
+/// more hits than those (`is_cut`), the page that they leave short is not the last.
+fn shown_of<T>(
+    hits: &[Ranked],
+    begin: usize,
+    most: usize,
+    is_cut: bool,
+    show: impl Fn(&Ranked) -> Result<Option<T>, Refusal>,
+) -> Result<Shown<T>, Refusal> {
+    let mut results = Vec::new();
+    let mut last = None;
+    for (at, hit) in hits.iter().enumerate().skip(begin) {
+        if results.len() == most {
+            return Ok((results, last));
+        }
+        results.extend(show(hit)?);
+        last = Some((at as u64 + 1, hit.key));
+    }
+    Ok((results, last.filter(|_| is_cut)))
+}
+
 /// Contexts with names like the one asked for.
 fn nearest(ask: &Ask, catalogue: &Catalogue) -> Vec<String> {
     let narrowed = ask.narrowed.as_ref();
@@ -259,4 +273,25 @@ fn nearest(ask: &Ask, catalogue: &Catalogue) -> Vec<String> {
 /// When it cannot be opened.
 pub fn open(cx: &Context) -> Result<Arc<Index>, Refusal> {
     Room::of(cx)?.index().map_err(|error| refused(&error))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A page that hits which are gone leave short, or empty, has a next one while there are more hits.
+    #[test]
+    fn a_page_of_hits_that_are_gone_is_not_the_last() {
+        let hits: Vec<Ranked> = (1..=4).map(Ranked::unscored).collect();
+        let page = |begin, most, is_cut, gone: &[u64]| {
+            let show = |hit: &Ranked| Ok((!gone.contains(&hit.key)).then_some(hit.key));
+            shown_of(&hits, begin, most, is_cut, show).unwrap()
+        };
+        assert_eq!(page(0, 3, true, &[]), (vec![1, 2, 3], Some((3, 3))));
+        assert_eq!(page(0, 3, true, &[1, 3]), (vec![2, 4], Some((4, 4))));
+        assert_eq!(page(0, 3, true, &[1, 2, 3, 4]), (vec![], Some((4, 4))));
+        assert_eq!(page(0, 3, false, &[1, 3]), (vec![2, 4], None));
+        assert_eq!(page(4, 3, true, &[]), (vec![], None), "it ends");
+    }
 }

@@ -199,7 +199,7 @@ fn summaries(catalogue: &Catalogue, most: usize, level: DetailLevel) -> Vec<Cont
 
 fn index(cx: &Context, state: &State, failed: u64) -> Result<IndexState, Refusal> {
     let index = open(cx)?;
-    let tier = index.ranking_tier().map(|(tier, _)| tier);
+    let tier = index.ranking_tier();
     let known = tier.and_then(|tier| index.models().known(tier));
     Ok(IndexState {
         bytes: index.bytes(),

@@ -17,7 +17,7 @@ mod url;
 
 pub use registration::{
     COMPILED_BYTES_MAX, Extractor, FieldMapping, Invalid, NAME_BYTES_MAX, PATTERN_BYTES_MAX,
-    WORDS_MAX,
+    REGISTERED_MAX, WORDS_MAX,
 };
 pub use set::{BUILT_IN, ExtractorSet, MAPPINGS, Type};
 

@@ -10,6 +10,12 @@ pub const NAME_BYTES_MAX: usize = 64;
 pub const PATTERN_BYTES_MAX: usize = 1024;
 /// Largest compiled pattern, in bytes.
 pub const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// Most extractors of one scope, and most fields that are mapped in it.
+pub const REGISTERED_MAX: usize = 64;
+/// Sizes at which a pattern is tried, in bytes: the first one that it fits into is what it counts for.
+const COMPILED_BYTES: [usize; 3] = [32 * 1024, 256 * 1024, COMPILED_BYTES_MAX];
+/// What a pattern's tables may grow to while it is used, whatever its own size, in bytes.
+const TABLES_BYTES_MIN: usize = 64 * 1024;
 /// Most JSON fields of one extractor, and most aliases of one mapping.
 pub const WORDS_MAX: usize = 64;
 
@@ -118,6 +124,8 @@ pub(super) struct Custom {
     pub(super) name: String,
     pub(super) regex: Option<(Regex, usize)>,
     fields: Vec<String>,
+    /// What it may take in memory.
+    pub(super) bytes: usize,
 }
 
 impl Custom {
@@ -141,18 +149,23 @@ pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
         return Err(Invalid::Empty { name: name.clone() });
     }
     check_words(&extractor.fields)?;
-    let regex = match &extractor.pattern {
-        Some(pattern) => Some(compile_pattern(pattern, extractor.group)?),
-        None => None,
+    let (regex, bytes) = match &extractor.pattern {
+        Some(pattern) => {
+            let (regex, group, bytes) = compile_pattern(pattern, extractor.group)?;
+            (Some((regex, group)), bytes)
+        }
+        None => (None, 0),
     };
     Ok(Custom {
         name: name.clone(),
         regex,
+        bytes: bytes + extractor.fields.iter().map(String::capacity).sum::<usize>(),
         fields: extractor.fields.clone(),
     })
 }
 
-fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize), Invalid> {
+/// A pattern, the group that is its value, and the bytes that it may take.
+fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize, usize), Invalid> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(Invalid::PatternTooLong {
             bytes: pattern.len(),
@@ -161,18 +174,23 @@ fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize), 
     if let Err(error) = regex_syntax::parse(pattern) {
         return Err(fault(&error));
     }
-    let built = RegexBuilder::new(pattern)
-        .size_limit(COMPILED_BYTES_MAX)
-        .dfa_size_limit(COMPILED_BYTES_MAX)
-        .build();
-    let regex = built.map_err(|_| Invalid::PatternTooLarge)?;
+    let mut sizes = COMPILED_BYTES.into_iter();
+    let built = sizes.find_map(|size| {
+        let tables = size.max(TABLES_BYTES_MIN);
+        let built = RegexBuilder::new(pattern)
+            .size_limit(size)
+            .dfa_size_limit(tables)
+            .build();
+        built.ok().map(|regex| (regex, size + tables))
+    });
+    let (regex, bytes) = built.ok_or(Invalid::PatternTooLarge)?;
     let groups = regex.captures_len() - 1;
     if groups > 1 {
         return Err(Invalid::Groups { groups });
     }
     match group {
-        None => Ok((regex, groups)),
-        Some(group) if group as usize <= groups => Ok((regex, group as usize)),
+        None => Ok((regex, groups, bytes)),
+        Some(group) if group as usize <= groups => Ok((regex, group as usize, bytes)),
         Some(group) => Err(Invalid::NoGroup { group }),
     }
 }

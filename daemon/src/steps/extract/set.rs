@@ -9,6 +9,11 @@ use std::collections::{HashMap, HashSet};
 /// Goes into every hash of a set: raised whenever the built-in extractors find other things than before.
 const VERSION: &str = "lored extractors 1";
 
+/// What a set takes besides what was registered, in bytes.
+const SET_BYTES: usize = 16 * 1024;
+/// What a word takes besides its letters, in bytes.
+const WORD_BYTES: usize = 32;
+
 /// A type of value that variables may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -72,6 +77,7 @@ pub struct ExtractorSet {
     pub(super) custom: Vec<Custom>,
     aliases: HashMap<String, Vec<String>>,
     hash: [u8; 32],
+    bytes: usize,
 }
 
 impl Default for ExtractorSet {
@@ -80,28 +86,31 @@ impl Default for ExtractorSet {
             custom: Vec::new(),
             aliases: aliases(&[]),
             hash: hash(&[], &[]),
+            bytes: SET_BYTES,
         }
     }
 }
 
 impl ExtractorSet {
     /// The built-in extractors and those registered, in the order of registering: the later one of a name replaces
-    /// the earlier.
+    /// the earlier. What was replaced is not looked at.
     ///
     /// # Errors
-    /// The first registration that is not valid.
+    /// The first extractor, of those not replaced, or mapping that is not valid.
     pub fn new(extractors: &[Extractor], mappings: &[FieldMapping]) -> Result<Self, Invalid> {
-        let mut custom: Vec<Custom> = Vec::new();
+        // Compiling takes long: only what is used is compiled.
+        let mut newest: Vec<&Extractor> = Vec::new();
         for extractor in extractors {
-            let compiled = compile(extractor)?;
-            match custom
+            match newest
                 .iter_mut()
-                .find(|known| words::same(&known.name, &compiled.name))
+                .find(|known| words::same(&known.name, &extractor.name))
             {
-                Some(known) => *known = compiled,
-                None => custom.push(compiled),
+                Some(known) => *known = extractor,
+                None => newest.push(extractor),
             }
         }
+        let custom: Result<Vec<Custom>, Invalid> = newest.into_iter().map(compile).collect();
+        let custom = custom?;
         let mut lists: Vec<(String, Vec<String>)> = Vec::new();
         for mapping in mappings {
             let aliases = checked(mapping)?;
@@ -111,11 +120,22 @@ impl ExtractorSet {
                 None => lists.push((field, aliases)),
             }
         }
+        let aliases = aliases(&lists);
+        let words = aliases.values().flatten();
         Ok(ExtractorSet {
+            bytes: SET_BYTES
+                + custom.iter().map(|custom| custom.bytes).sum::<usize>()
+                + words.map(|word| WORD_BYTES + word.len()).sum::<usize>(),
             custom,
-            aliases: aliases(&lists),
+            aliases,
             hash: hash(extractors, mappings),
         })
+    }
+
+    /// What it may take in memory, in bytes: of its patterns, what they may grow to.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// SHA-256 over what the set consists of: equal sets extract equal values.
@@ -250,6 +270,40 @@ mod tests {
             ExtractorSet::new(&[], &[]).unwrap().hash(),
             ExtractorSet::default().hash()
         );
+    }
+
+    /// Only the newest of a name is compiled: those before are broken, and it does not matter.
+    #[test]
+    fn a_name_registered_again_and_again_is_one_pattern() {
+        let mut all = vec![extractor("Ticket", "("); 999];
+        all.push(extractor("ticket", "T-[0-9]+"));
+        let set = ExtractorSet::new(&all, &[]).unwrap();
+        let named: Vec<&str> = set
+            .custom
+            .iter()
+            .map(|custom| custom.name.as_str())
+            .collect();
+        assert_eq!(named, ["ticket"]);
+        let alone = ExtractorSet::new(&[extractor("ticket", "T-[0-9]+")], &[]).unwrap();
+        assert_eq!(set.bytes(), alone.bytes());
+        assert!(ExtractorSet::new(&[extractor("ticket", "(")], &[]).is_err());
+    }
+
+    /// Large patterns count as what they take, words as well.
+    #[test]
+    fn a_set_counts_what_it_takes() {
+        let bytes = |extractors: &[Extractor], mappings: &[FieldMapping]| {
+            ExtractorSet::new(extractors, mappings).unwrap().bytes()
+        };
+        let small = bytes(&[extractor("a", "T-[0-9]+")], &[]);
+        assert!(small > ExtractorSet::default().bytes());
+        assert!(small < 256 * 1024, "{small}");
+        let large = bytes(&[extractor("a", r"\w{20}")], &[]);
+        assert!(large > 1 << 20, "{large}");
+        let aliases = (0..64).map(|n| format!("alias{n}")).collect();
+        let field = "ticket".to_owned();
+        let mapped = bytes(&[], &[FieldMapping { field, aliases }]);
+        assert!(mapped > 64 * 64 * 32, "{mapped}");
     }
 
     #[test]

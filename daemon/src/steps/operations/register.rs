@@ -86,6 +86,7 @@ impl Op for RegisterExtractor {
         let command = Register {
             reach: reach(&cx, &caller, args.scope, args.session.as_ref())?,
             what: Registration::Extractor,
+            name: event.name.clone(),
             body: Body::new(codec::encode(&event), cx.engine.clock().random()),
         };
         let bytes = command.body.bytes.len();
@@ -145,6 +146,7 @@ impl Op for RegisterFieldMapping {
         let command = Register {
             reach: reach(&cx, &caller, args.scope, args.session.as_ref())?,
             what: Registration::Mapping,
+            name: event.field.clone(),
             body: Body::new(codec::encode(&event), cx.engine.clock().random()),
         };
         let bytes = command.body.bytes.len();

@@ -73,7 +73,7 @@ pub fn chunks(document: &Extracted, sizes: &Sizes) -> Vec<Chunk> {
         packer.begin_section();
         let mut is_first = true;
         while let Some(block) = blocks.next_if(|block| block.range.start < section.range.end) {
-            for mut piece in pieces(&document.text, block, &sizes) {
+            for mut piece in pieces(&document.text, &block, &sizes) {
                 if packer.across && std::mem::take(&mut is_first) {
                     // Outer sections are better places to begin a chunk than inner ones.
                     piece.cost = u8::try_from(section.path.len()).unwrap_or(u8::MAX);

@@ -3,7 +3,8 @@
 mod tag;
 
 use super::Refused;
-use super::draft::{Draft, Sort, short};
+use super::blocks::Sort;
+use super::draft::{Draft, short};
 use super::limits::Budget;
 use super::table::Table;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};

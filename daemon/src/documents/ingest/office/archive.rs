@@ -88,6 +88,10 @@ impl<'a> Archive<'a> {
             .max(RATIO_FREE_BYTES)
             .min(self.budget.limits.part_bytes)
             .min(self.room);
+        if wayfinder.uncompressed_size_hint() > most as u64 {
+            // By its own account.
+            return Err(inflates(name, most));
+        }
         let bytes = match method {
             CompressionMethod::STORE => self.bounded(entry.verifying_reader(data), name, most),
             CompressionMethod::DEFLATE => self.bounded(
@@ -105,22 +109,30 @@ impl<'a> Archive<'a> {
         let mut bytes = Vec::new();
         loop {
             self.budget.check()?;
-            let before = bytes.len();
+            let before: usize = bytes.len();
+            if bytes.capacity() - before < STEP_BYTES {
+                // Not to be held twice when it grows.
+                bytes.reserve_exact(STEP_BYTES.max(before / 4));
+            }
             let step = (&mut from).take(STEP_BYTES as u64).read_to_end(&mut bytes);
             step.map_err(|error| Refused::Broken {
                 what: "archive",
                 why: format!("{name}: {error}"),
             })?;
             if bytes.len() > most {
-                return Err(Refused::Inflates {
-                    part: name.to_owned(),
-                    most,
-                });
+                return Err(inflates(name, most));
             }
             if bytes.len() == before {
                 return Ok(bytes);
             }
         }
+    }
+}
+
+fn inflates(name: &str, most: usize) -> Refused {
+    Refused::Inflates {
+        part: name.to_owned(),
+        most,
     }
 }
 

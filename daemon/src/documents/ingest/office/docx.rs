@@ -3,7 +3,8 @@
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
 use crate::documents::ingest::Refused;
-use crate::documents::ingest::draft::{Draft, Sort, short};
+use crate::documents::ingest::blocks::Sort;
+use crate::documents::ingest::draft::{Draft, short};
 use crate::documents::ingest::limits::Budget;
 use crate::documents::ingest::table::Table;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub(super) fn read<'b>(
     let mut draft = Draft::over(String::new(), budget);
     let styles = match archive.read("word/styles.xml") {
         Ok(styles) => {
-            styles.map_or_else(|| Ok(Styles::default()), |bytes| styles_of(&bytes, budget))
+            styles.map_or_else(|| Ok(Styles::default()), |bytes| styles_of(bytes, budget))
         }
         Err(refused) => Err(refused),
     };
@@ -37,7 +38,7 @@ pub(super) fn read<'b>(
     let main = main.unwrap_or("word/document.xml").to_owned();
     let bytes = archive.read(&main)?.unwrap_or_default();
     let mut reader = Reader::new(draft, &styles);
-    walk(&bytes, "docx", budget, |node| reader.node(node))?;
+    walk(bytes, "docx", budget, |node| reader.node(node))?;
     reader.end_list();
     for (part, title) in [
         ("word/footnotes.xml", "Footnotes"),
@@ -47,7 +48,7 @@ pub(super) fn read<'b>(
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 reader.coming = Some(title);
-                walk(&bytes, "docx", budget, |node| reader.node(node))?;
+                walk(bytes, "docx", budget, |node| reader.node(node))?;
                 reader.end_list();
             }
             Err(refused) => reader
@@ -67,7 +68,7 @@ enum Style {
 
 type Styles = BTreeMap<String, Style>;
 
-fn styles_of(bytes: &[u8], budget: &Budget<'_>) -> Result<Styles, Refused> {
+fn styles_of(bytes: Vec<u8>, budget: &Budget<'_>) -> Result<Styles, Refused> {
     let mut styles = Styles::new();
     let mut id = None;
     walk(bytes, "docx", budget, |node| {

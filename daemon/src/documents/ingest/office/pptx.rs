@@ -3,7 +3,8 @@
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
 use crate::documents::ingest::Refused;
-use crate::documents::ingest::draft::{Draft, Sort, short};
+use crate::documents::ingest::blocks::Sort;
+use crate::documents::ingest::draft::{Draft, short};
 use crate::documents::ingest::limits::Budget;
 use crate::documents::ingest::table::Table;
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ pub(super) fn read<'b>(
 fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>, Refused> {
     let mut order = Vec::new();
     if let Some(bytes) = archive.read("ppt/presentation.xml")? {
-        walk(&bytes, "pptx", budget, |node| {
+        walk(bytes, "pptx", budget, |node| {
             if let Node::Start(element) = node
                 && element.name() == "sldId"
             {
@@ -106,7 +107,7 @@ fn relations(
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let mut targets = BTreeMap::new();
     if let Some(bytes) = archive.read(&format!("{folder}/_rels/{file}.rels"))? {
-        walk(&bytes, "pptx", budget, |node| {
+        walk(bytes, "pptx", budget, |node| {
             if let Node::Start(element) = node
                 && element.name() == "Relationship"
                 && let (Some(id), Some(target)) =
@@ -166,7 +167,7 @@ struct Slide {
 fn slide(archive: &mut Archive<'_>, path: &str, budget: &Budget<'_>) -> Result<Slide, Refused> {
     let bytes = archive.read(path)?.unwrap_or_default();
     let mut reader = Reader::default();
-    walk(&bytes, "pptx", budget, |node| {
+    walk(bytes, "pptx", budget, |node| {
         reader.node(node);
         Ok(())
     })?;

@@ -56,13 +56,13 @@ fn local(name: &str) -> &str {
 /// # Errors
 /// It is no XML, has a document type, or nests too deep; or what `tell` returns.
 pub(super) fn walk(
-    bytes: &[u8],
+    bytes: Vec<u8>,
     what: &'static str,
     budget: &Budget<'_>,
     mut tell: impl FnMut(Node<'_>) -> Result<(), Refused>,
 ) -> Result<(), Refused> {
     let broken = |why: String| Refused::Broken { what, why };
-    let Some(decoded) = crate::documents::ingest::decode::decode(bytes) else {
+    let Some(decoded) = crate::documents::ingest::decode::decode(bytes.into()) else {
         return Err(broken("a part of it is no text".to_owned()));
     };
     let mut reader = Reader::from_str(&decoded.text);

@@ -15,7 +15,8 @@ mod store;
 mod tests;
 
 use super::Refused;
-use super::draft::{Draft, Sort};
+use super::blocks::Sort;
+use super::draft::Draft;
 use super::limits::Budget;
 use content::{Fonts, Page};
 use object::{Dict, Object};

@@ -1,6 +1,7 @@
 //! One source as it is being followed: what it means, whether it is watched, and what is to be done.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -201,7 +202,7 @@ pub fn open(
     sender: &UnboundedSender<Told>,
 ) -> Opened {
     let added = &row.added;
-    let reach = meant(cx, added);
+    let reach = meant(cx, added).and_then(|reach| reach.still_at(Path::new(&added.path)));
     let wanted = reach.as_ref().ok().filter(|_| added.watch && !is_watched);
     let watch = wanted.and_then(|reach| {
         let (sender, id) = (sender.clone(), id.to_owned());

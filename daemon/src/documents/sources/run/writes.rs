@@ -13,16 +13,14 @@ use crate::operation::Context;
 
 /// Commands under way.
 const WRITES_MAX: usize = 16;
-/// Bytes of one in memory, at most: longer texts are on disk already.
-const COMMAND_BYTES_MAX: u64 = 256 << 10;
-/// Bytes of all, about.
-const BYTES_MAX: u64 = 2 << 20;
+/// Bytes of all, about; one that is longer goes alone.
+const BYTES_MAX: usize = 2 << 20;
 
 /// Commands that were queued and are not answered yet.
 pub struct Writes {
     cx: Arc<Context>,
-    under_way: JoinSet<(u64, Result<(), Refusal>)>,
-    bytes: u64,
+    under_way: JoinSet<(usize, Result<(), Refusal>)>,
+    bytes: usize,
 }
 
 impl Writes {
@@ -40,7 +38,7 @@ impl Writes {
     /// # Errors
     /// An earlier command could not be written.
     pub async fn take(&mut self, command: TakeDocument) -> Result<(), Refusal> {
-        let bytes = command.taken.text_bytes.min(COMMAND_BYTES_MAX);
+        let bytes = command.bytes();
         self.queue(command, bytes).await
     }
 
@@ -71,7 +69,11 @@ impl Writes {
         Ok(())
     }
 
-    async fn queue(&mut self, command: impl Command + 'static, bytes: u64) -> Result<(), Refusal> {
+    async fn queue(
+        &mut self,
+        command: impl Command + 'static,
+        bytes: usize,
+    ) -> Result<(), Refusal> {
         while !self.under_way.is_empty()
             && (self.under_way.len() >= WRITES_MAX || self.bytes + bytes > BYTES_MAX)
         {
@@ -83,7 +85,7 @@ impl Writes {
             command: Box::new(command),
             actor: Arc::new(Actor::daemon()),
             key: None,
-            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            bytes,
         };
         self.under_way.spawn(async move {
             let written = cx.engine.write(write).await;

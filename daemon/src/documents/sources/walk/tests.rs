@@ -169,8 +169,14 @@ fn only_regular_files_in_the_source() {
     // The source itself may be named by a link.
     symlink(dir.path(), outside.path().join("in")).unwrap();
     let linked = Reach::new(&outside.path().join("in"), &[], &[], &[]).unwrap();
-    assert_eq!(linked.path(), dir.path().canonicalize().unwrap());
+    let real = dir.path().canonicalize().unwrap();
+    assert_eq!(linked.path(), real);
     assert_eq!(files(&linked), ["a/b.md"]);
+    // But it is followed only as long as its path is without one.
+    assert!(linked.clone().still_at(&real).is_ok());
+    let by_link = outside.path().canonicalize().unwrap().join("in");
+    let moved = linked.still_at(&by_link).unwrap_err();
+    assert_eq!(moved, Unusable::Moved(by_link));
 }
 
 #[test]

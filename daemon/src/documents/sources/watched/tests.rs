@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
@@ -132,6 +133,22 @@ fn folders_come_move_and_go() {
     assert_eq!(told(&dir, &mut rig), [written("on/deep/x.md")]);
     fs::remove_dir_all(at("on")).unwrap();
     assert!(told(&dir, &mut rig).contains(&removed("on")));
+}
+
+/// Another folder in the place of one is looked through again, as a new one is: what came into it before it
+/// was watched was told by nobody.
+#[test]
+fn a_folder_that_is_replaced() {
+    let (dir, mut rig) = source();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("other")).unwrap();
+    fs::rename(at("docs"), at("old")).unwrap();
+    fs::rename(at("other"), at("docs")).unwrap();
+    let mut docs = Places::default();
+    docs.add("docs".to_owned());
+    let ground = Arc::clone(&rig.ground);
+    assert!(ground.watch(&mut rig.eyes, &docs).unwrap());
+    assert!(!ground.watch(&mut rig.eyes, &docs).unwrap());
 }
 
 /// A branch switch: so many files are told that together they are everything.

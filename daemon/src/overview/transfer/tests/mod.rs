@@ -4,6 +4,7 @@
 
 mod page;
 mod refusals;
+mod sent;
 mod story;
 mod whole;
 
@@ -57,7 +58,7 @@ impl Place {
             tokens: &self.tokens,
             limits: &Limits::default(),
         };
-        workshop.ready(imported).unwrap()
+        workshop.ready(imported, &[]).unwrap()
     }
 
     /// Imports a text, as this session or as the one that it is of.

@@ -80,9 +80,10 @@ pub fn search(
         .collect();
     let fields: Vec<Field> = classes.iter().map(|class| Field::own(*class)).collect();
     let mut ledger = Ledger::of(views);
+    let mut typos_left = variants::TYPO_WORDS_MAX;
     for word in &mut terms.words {
         word.units = ledger.living(&fields, &word.term)?;
-        word.variants = variants::variants(&mut ledger, &fields, word, analyser)?;
+        word.variants = variants::variants(&mut ledger, &fields, word, analyser, &mut typos_left)?;
     }
     let mut tally = Tally::default();
     views.iter().for_each(|view| tally.join(view.tally));

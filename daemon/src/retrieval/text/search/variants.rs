@@ -20,18 +20,25 @@ const TYPOS_MAX: usize = 4;
 const BEGINNING_CHARACTERS_MIN: usize = 3;
 const TYPO_CHARACTERS_MIN: usize = 4;
 
+/// Longer words have too many neighbours: a word of 24 letters has about 1300 in one script. So have many
+/// words, and a question is answered while others wait.
+const TYPO_CHARACTERS_MAX: usize = 24;
+pub const TYPO_WORDS_MAX: usize = 16;
+
 /// From here on scripts write no spaces, and a pair of characters says as much as a word.
 const FIRST_UNSPACED: char = '\u{e00}';
 
 /// How many letters an ending may have that a stem has lost: `configurat` begins with `configur`.
 const ENDING_CHARACTERS_MAX: usize = 5;
 
-/// The variants of a word, those that most units have first; none for a word that is not rare.
+/// The variants of a word, those that most units have first; none for a word that is not rare. Typos are
+/// looked for in the first `typos_left` words that have any neighbours.
 pub fn variants(
     ledger: &mut Ledger<'_>,
     fields: &[Field],
     word: &Word,
     analyser: &mut Analyser,
+    typos_left: &mut usize,
 ) -> Result<Vec<Variant>, Error> {
     if word.units > RARE_UNITS_MAX {
         return Ok(Vec::new());
@@ -42,10 +49,21 @@ pub fn variants(
     if variants.is_empty() && word.units == 0 {
         variants.extend(found.beginning_of(word)?);
     }
+    if *typos_left == 0 || !may_be_typo(&word.written) {
+        return Ok(variants);
+    }
+    *typos_left -= 1;
     let mut typos = found.typos(word, analyser)?;
     typos.retain(|term, _| variants.iter().all(|known| known.term != *term));
     variants.extend(found.best(typos, Likeness::Typo, TYPOS_MAX)?);
     Ok(variants)
+}
+
+/// Whether a word is one that is written wrongly by hand: of letters, neither short nor long.
+fn may_be_typo(written: &str) -> bool {
+    let characters = written.chars().take(TYPO_CHARACTERS_MAX + 1).count();
+    (TYPO_CHARACTERS_MIN..=TYPO_CHARACTERS_MAX).contains(&characters)
+        && written.chars().all(char::is_alphabetic)
 }
 
 struct Candidates<'a, 'b> {
@@ -96,10 +114,6 @@ impl Candidates<'_, '_> {
     /// Terms of the words one edit away from the word as it was written.
     fn typos(&self, word: &Word, analyser: &mut Analyser) -> Result<BTreeMap<String, u64>, Error> {
         let mut found = BTreeMap::new();
-        let letters = word.written.chars().all(char::is_alphabetic);
-        if !letters || word.written.chars().count() < TYPO_CHARACTERS_MIN {
-            return Ok(found);
-        }
         let mut near = BTreeSet::new();
         neighbours(&word.written, &mut |edited| {
             let term = analyser.stem(edited);

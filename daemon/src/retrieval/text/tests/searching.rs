@@ -256,3 +256,33 @@ fn matches_are_the_words_of_the_question_in_the_text() {
     let none = index.search(&query("the"), None).unwrap();
     assert!(index.matches("the cat", &none.terms).is_empty());
 }
+
+/// Typos are looked for in some words of a question only, and in none that is long: each has thousands of
+/// neighbours.
+#[test]
+fn typos_are_looked_for_in_few_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "abcdefghijklmnopqrstuvwxyz";
+    let index = documents(
+        folder.path(),
+        &["kubernetes cluster", "postgres cluster", long],
+    );
+    let with_typo = |question: &str| {
+        let found = index.search(&query(question), None).unwrap();
+        let typos = |word: &&Word| {
+            word.variants
+                .iter()
+                .any(|one| one.likeness == Likeness::Typo)
+        };
+        found.terms.words.iter().filter(typos).count()
+    };
+    // Every word is another typo of the same.
+    let typos: Vec<String> = ('a'..='z')
+        .filter(|one| *one != 'k')
+        .map(|one| format!("{one}ubernetes"))
+        .collect();
+    assert_eq!(with_typo(&typos.join(" ")), 16);
+    let numbers: Vec<String> = (0..40).map(|number| format!("x{number}")).collect();
+    assert_eq!(with_typo(&format!("{} postgers", numbers.join(" "))), 1);
+    assert_eq!(with_typo(&long.replacen("cd", "dc", 1)), 0);
+}

@@ -2,6 +2,8 @@
 //! programs keep.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod grown;
+
 use std::path::Path;
 use std::process::Output;
 
@@ -109,7 +111,7 @@ fn everything_moves_and_nothing_twice() {
         let again = good(&home.run(&["import", text(&file)]));
         assert!(
             again.starts_with("0 sessions")
-                && again.contains("5 sessions, projects and versions were there"),
+                && again.contains("5 sessions, projects, versions and documents were there"),
             "{again}"
         );
     }
@@ -361,7 +363,7 @@ fn a_markdown_folder_is_imported() {
     );
     let again = good(&cold.run(&arguments));
     assert!(
-        again.contains("2 sessions, projects and versions were there already"),
+        again.contains("2 sessions, projects, versions and documents were there already"),
         "{again}"
     );
 }

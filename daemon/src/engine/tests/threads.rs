@@ -1,0 +1,252 @@
+//! The writer and the sync thread: what is gathered while a sync runs, what a bug in one of them ends,
+//! what time it is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use tokio::sync::{Semaphore, oneshot};
+
+use super::{Ask, START, choice_of, create};
+use crate::clock::Clock;
+use crate::engine::fault::Watched;
+use crate::engine::handle::Write;
+use crate::engine::sync::{Committed, Finisher, answer};
+use crate::engine::time::LogTime;
+use crate::engine::writer::{Job, Message, Writer};
+use crate::engine::{
+    Command, DataFolder, Decide, Engine, Health, Opened, Outcome, Settings, WriteState,
+};
+use crate::error::{Code, Refusal};
+use crate::log::{Body, NewEvent, codec};
+use crate::rooms::Rooms;
+use crate::sessions::decided::TakeLease;
+
+const SECOND: u64 = 1_000_000;
+/// Commands that may wait in a rig.
+const ROOM: usize = 12;
+
+fn settings() -> Settings {
+    Settings {
+        reserve_bytes: 0,
+        disk_free_bytes_min: 0,
+        ..Settings::default()
+    }
+}
+
+type Reply = oneshot::Receiver<Result<Outcome, Refusal>>;
+
+/// A writer on a thread of its own, whose groups the test makes durable.
+struct Rig {
+    queue: Sender<Message>,
+    committed: Receiver<Committed>,
+    finisher: Arc<Finisher>,
+    health: Health,
+    clock: Arc<Clock>,
+    room: Arc<Semaphore>,
+    writer: JoinHandle<()>,
+    _folder: tempfile::TempDir,
+}
+
+impl Rig {
+    /// Starts the writer when these commands are in its queue already.
+    fn start(settings: Settings, asks: Vec<Ask>) -> (Self, Vec<Reply>) {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = DataFolder {
+            data: temporary.path().to_path_buf(),
+        };
+        let clock = Arc::new(Clock::fixed(START, 1));
+        let opened = Opened::open(&folder, &Rooms, &settings, &clock).unwrap();
+        let finisher = Arc::new(Finisher::new(opened.head));
+        finisher.open(opened.store.clone(), opened.tail);
+        let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
+        let (queue, jobs) = channel();
+        let (groups, committed) = channel();
+        let replies = asks.into_iter().map(|ask| send(&queue, &room, ask));
+        let replies = replies.collect();
+        let writer = Writer {
+            store: Some(opened.store),
+            folder,
+            fold: Arc::new(Rooms),
+            clock: Arc::clone(&clock),
+            settings,
+            health: health.clone(),
+            finisher: Arc::clone(&finisher),
+            queue: jobs,
+            ready: VecDeque::new(),
+            sync: groups,
+            tail: opened.tail,
+            time: LogTime::default(),
+            stopping: false,
+            emptying: None,
+            rewriting: None,
+        };
+        let rig = Self {
+            queue,
+            committed,
+            finisher,
+            health,
+            clock,
+            room,
+            writer: std::thread::spawn(move || writer.run()),
+            _folder: temporary,
+        };
+        (rig, replies)
+    }
+
+    fn send(&self, ask: Ask) -> Reply {
+        send(&self.queue, &self.room, ask)
+    }
+
+    /// Decides a lone command, which the writer makes durable itself.
+    fn one(&self, ask: Ask) -> Result<Outcome, Refusal> {
+        self.send(ask).blocking_recv().unwrap()
+    }
+
+    /// Does what the sync thread does.
+    fn finish(&self, group: Committed) {
+        let answers = self.finisher.finish(group).ok().unwrap();
+        self.queue.send(Message::Synced(None)).unwrap();
+        answer(answers);
+    }
+
+    fn stop(self) {
+        self.queue.send(Message::Stop).unwrap();
+        self.writer.join().unwrap();
+    }
+}
+
+fn send(queue: &Sender<Message>, room: &Arc<Semaphore>, ask: Ask) -> Reply {
+    let (reply, answer) = oneshot::channel();
+    let job = Job {
+        request: ask.request(),
+        reply,
+        _room: Arc::clone(room).try_acquire_owned().unwrap(),
+    };
+    queue.send(Message::Write(Box::new(job))).unwrap();
+    answer
+}
+
+fn sessions(numbers: std::ops::Range<usize>) -> Vec<Ask> {
+    let one = |n| Ask::new(create(&format!("s-{n}")));
+    numbers.map(one).collect()
+}
+
+/// What does not fit into the next group while a sync runs waits undecided, and keeps its room.
+#[test]
+fn a_full_group_takes_no_more_while_a_sync_runs() {
+    let settings = Settings {
+        group_commands_max: 2,
+        ..settings()
+    };
+    let (rig, replies) = Rig::start(settings, sessions(0..ROOM));
+    for done in (2..=ROOM).step_by(2) {
+        let group = rig.committed.recv().unwrap();
+        assert_eq!(group.answers.len(), 2);
+        // Decided are those, and at most the next two.
+        let waiting = ROOM - rig.room.available_permits();
+        assert!(
+            waiting >= ROOM.saturating_sub(done + 2),
+            "{waiting} after {done}"
+        );
+        rig.finish(group);
+    }
+    for reply in replies {
+        reply.blocking_recv().unwrap().unwrap();
+    }
+    rig.stop();
+}
+
+/// What waits beside a full group is refused with it when the sync fails, also by a bug that ends
+/// the sync thread; and the writer still stops.
+#[test]
+fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
+    let settings = Settings {
+        group_commands_max: 2,
+        ..settings()
+    };
+    let (rig, mut replies) = Rig::start(settings, sessions(0..6));
+    let group = rig.committed.recv().unwrap();
+    let watched = Watched::sync(rig.health.clone(), rig.queue.clone());
+    let ended = std::thread::spawn(move || {
+        let _watched = watched;
+        let _group = group;
+        panic!("a bug in the sync thread, as this test wants it");
+    });
+    assert!(ended.join().is_err());
+    assert!(matches!(rig.health.get(), WriteState::Failed { .. }));
+    for reply in replies.split_off(2) {
+        let refusal = reply.blocking_recv().unwrap().unwrap_err();
+        assert_eq!(refusal.code, Code::StorageUnavailable);
+        assert!(refusal.message.contains("sync thread"), "{refusal}");
+    }
+    rig.stop();
+}
+
+/// Ends the thread that decides it.
+struct Bug;
+
+impl Command for Bug {
+    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        panic!("a bug in a command, as this test wants it");
+    }
+}
+
+fn write(ask: Ask) -> Write {
+    let request = ask.request();
+    Write {
+        command: request.command,
+        actor: request.actor,
+        key: None,
+        bytes: 512,
+    }
+}
+
+/// A bug that ends the writer is a failure like that of a disk: the daemon hears of it and ends.
+#[tokio::test]
+async fn a_writer_that_ends_by_a_bug_is_a_failure() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = DataFolder {
+        data: temporary.path().to_path_buf(),
+    };
+    let clock = Arc::new(Clock::fixed(START, 1));
+    let opened = Opened::open(&folder, &Rooms, &settings(), &clock).unwrap();
+    let engine: Engine = opened
+        .start(folder, Arc::new(Rooms), &settings(), clock)
+        .unwrap();
+    engine.write(write(Ask::new(create("s-1")))).await.unwrap();
+    assert!(engine.is_alive().await);
+    let refusal = engine.write(write(Ask::new(Bug))).await.unwrap_err();
+    assert_eq!(refusal.code, Code::StorageUnavailable);
+    engine.health().failed().await;
+    assert!(!engine.is_alive().await);
+    let later = engine.write(write(Ask::new(create("s-2")))).await;
+    let later = later.unwrap_err();
+    assert!(later.message.contains("writer thread"), "{later}");
+    drop(engine);
+}
+
+/// After an event that came while the clock stood a day ahead, a lease lasts as long as it says.
+#[test]
+fn a_lease_ends_though_the_clock_stood_ahead_once() {
+    let (rig, _) = Rig::start(settings(), Vec::new());
+    let lease = || {
+        Ask::new(TakeLease {
+            choice: choice_of("s-1"),
+            name: "default".to_owned(),
+            micros: 30 * SECOND,
+            token: None,
+            body: Body::new(codec::EMPTY.to_vec(), [1; 16]),
+        })
+    };
+    rig.clock.set(START + 24 * 3600 * SECOND);
+    rig.one(Ask::new(create("s-1"))).unwrap();
+    rig.clock.set(START);
+    rig.one(lease().by("a")).unwrap();
+    rig.clock.advance(29 * SECOND);
+    assert_eq!(rig.one(lease().by("b")).unwrap_err().code, Code::Conflict);
+    rig.clock.advance(2 * SECOND);
+    rig.one(lease().by("b")).unwrap();
+    rig.stop();
+}

@@ -1,0 +1,93 @@
+//! Tests of what forgetting a part of a session changes.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::*;
+use crate::engine::tests::{Ask, Bench, create, forgetting_of, record_long};
+use crate::retrieval::text::{Class, Query, TextIndex};
+
+/// Letters of the words that the steps have: each has one of them.
+const LETTERS: std::ops::Range<u16> = 3..43;
+
+/// The changes of all events after a position.
+fn after(bench: &Bench, blobs: &Blobs, position: u64) -> Vec<Changes> {
+    let log = Log::new(&bench.rows);
+    let mut found = Vec::new();
+    log.walk(Position(position + 1), &mut |event, _| {
+        found.push(changes(&log, blobs, &event)?);
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
+    found
+}
+
+/// An index of texts with changes, and with what they add anew, a few events at a time.
+fn take_in(index: &TextIndex, bench: &Bench, blobs: &Blobs, all: &[Changes]) {
+    for one in all {
+        index.apply(&one.text, 0).unwrap();
+        for some in one.anew.chunks(7) {
+            let anew = added_anew(&Log::new(&bench.rows), blobs, some).unwrap();
+            index.apply(&anew.text, 0).unwrap();
+        }
+    }
+}
+
+/// What each word finds, with its score.
+fn hits(index: &TextIndex) -> Vec<Vec<(u64, f32)>> {
+    let found = |length: u16| {
+        let query = Query {
+            text: &"x".repeat(length.into()),
+            classes: &Class::ALL,
+            limit: 1000,
+            also: &[],
+        };
+        let found = index.search(&query, None).unwrap();
+        found.hits.iter().map(|hit| (hit.key, hit.score)).collect()
+    };
+    LETTERS.map(found).collect()
+}
+
+fn open(folder: &Path, name: &str) -> TextIndex {
+    TextIndex::open(&folder.join(name), 1).unwrap()
+}
+
+/// Of a session in which two took turns, what one of them did goes: each event that had some of it beside it
+/// is added anew once, and the index is as one that is made anew.
+#[test]
+fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::open(&folder.path().join("blobs")).unwrap();
+    let mut bench = Bench::new();
+    let mut asks = vec![Ask::new(create("s-1"))];
+    for number in 0..200_u16 {
+        let agent = if number % 2 == 0 { "a" } else { "b" };
+        let length = LETTERS.start + number % (LETTERS.end - LETTERS.start);
+        asks.push(record_long("s-1", length).by(agent));
+    }
+    assert!(bench.group(asks).iter().all(Result::is_ok));
+    let kept = open(folder.path(), "kept");
+    take_in(&kept, &bench, &blobs, &after(&bench, &blobs, 0));
+    let (before, end) = (hits(&kept), bench.tail.position.0);
+
+    bench.one(forgetting_of("b")).unwrap();
+    let told = after(&bench, &blobs, end);
+    let again: Vec<u64> = told
+        .iter()
+        .flat_map(|one| one.anew.iter().map(|(position, _)| position.0))
+        .collect();
+    let different: BTreeSet<u64> = again.iter().copied().collect();
+    assert_eq!(
+        (again.len(), different.len()),
+        (99, 99),
+        "all but the first"
+    );
+    take_in(&kept, &bench, &blobs, &told);
+    let anew = open(folder.path(), "anew");
+    take_in(&anew, &bench, &blobs, &after(&bench, &blobs, 0));
+    assert_eq!(kept.units(None).unwrap(), anew.units(None).unwrap());
+    assert_eq!(kept.counts().units(), 100);
+    assert_eq!(hits(&kept), hits(&anew));
+    assert_ne!(hits(&kept), before);
+}

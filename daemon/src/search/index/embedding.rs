@@ -1,0 +1,288 @@
+//! Which vectors are made when, and which tier ranks.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{Index, IndexError};
+use crate::engine::Published;
+use crate::log::Log;
+use crate::retrieval::models::{Model, Models, Tier};
+use crate::retrieval::vectors::{VectorError, VectorStore};
+use crate::search::tiers::{Tiered, embedded, keep, lock, newest, vectors_of};
+use crate::store::Blobs;
+
+/// Vectors of the second tier that are made although something was just recorded.
+const FEW: usize = 64;
+/// Vectors that are made in one go, of the second tier.
+const EMBEDDED_MAX: usize = 4;
+
+/// A tier that ranks: its name, its vectors and its model.
+pub type Ranking<'i> = (Tier, &'i RwLock<VectorStore>, Arc<Model>);
+
+impl Index {
+    /// Makes some vectors that are missing: of the first tier when there are any, else, when it is quiet,
+    /// of the second, the newest first. How many were made.
+    ///
+    /// # Errors
+    /// [`IndexError`] when a model, a text or the disk cannot be used.
+    pub fn embed_some(
+        &self,
+        published: &Published,
+        blobs: &Blobs,
+        is_quiet: bool,
+    ) -> Result<usize, IndexError> {
+        let log = Log::new(&published.snapshot);
+        if let Some(first) = &self.first {
+            let keys = newest(first, EMBEDDED_MAX * 16);
+            if !keys.is_empty() {
+                let made = self
+                    .models
+                    .first()
+                    .map_err(IndexError::from)
+                    .and_then(|model| self.embed(first, &model, &log, blobs, keys));
+                return self.unless_put_off(made);
+            }
+        }
+        let Some(second) = &self.second else {
+            return Ok(0);
+        };
+        if !is_quiet {
+            return Ok(0);
+        }
+        let keys = self.wanted_of_second(second);
+        match self.second_model() {
+            Some(model) if !keys.is_empty() => {
+                let made = self.embed(second, &model, &log, blobs, keys);
+                let made = made.and_then(|made| self.let_oldest_go(second).map(|()| made));
+                self.unless_put_off(made)
+            }
+            Some(_) | None => Ok(0),
+        }
+    }
+
+    /// Vectors of new texts, of the first tier; later, if they cannot be made or kept now.
+    pub(super) fn embed_new(
+        &self,
+        first: &Tiered,
+        texts: &[(u64, String)],
+        position: u64,
+    ) -> Result<(), IndexError> {
+        let made = self
+            .models
+            .first()
+            .map_err(IndexError::from)
+            .and_then(|model| {
+                self.keep(first, texts, &vectors_of(&model, texts), position)
+                    .map(|()| texts.len())
+            });
+        if self.unless_put_off(made)? < texts.len() {
+            lock(&first.missing).extend(texts.iter().map(|(key, _)| *key));
+        }
+        Ok(())
+    }
+
+    /// What was made. A disk that refuses vectors, or a model that cannot be read, only puts them off: words
+    /// are found without them. It is noted until it works again.
+    pub(super) fn unless_put_off(
+        &self,
+        made: Result<usize, IndexError>,
+    ) -> Result<usize, IndexError> {
+        match made {
+            Ok(made) => {
+                *lock(&self.fault) = None;
+                Ok(made)
+            }
+            Err(error @ (IndexError::Vectors(VectorError::Io { .. }) | IndexError::Model(_))) => {
+                let mut fault = lock(&self.fault);
+                if fault.is_none() {
+                    tracing::warn!(%error, "texts are found by their words alone");
+                }
+                *fault = Some(format!(
+                    "new texts are found by their words alone, until vectors can be kept: {error}"
+                ));
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn embed(
+        &self,
+        tier: &Tiered,
+        model: &Model,
+        log: &Log<'_>,
+        blobs: &Blobs,
+        keys: Vec<u64>,
+    ) -> Result<usize, IndexError> {
+        let mut texts = Vec::with_capacity(keys.len());
+        for key in &keys {
+            if let Some(text) = embedded(log, blobs, *key)? {
+                texts.push((*key, text));
+            }
+        }
+        texts.retain(|(key, _)| self.text.contains(*key).unwrap_or(false));
+        self.keep(tier, &texts, &vectors_of(model, &texts), 0)?;
+        let mut missing = lock(&tier.missing);
+        keys.iter().for_each(|key| {
+            missing.remove(key);
+        });
+        Ok(keys.len())
+    }
+
+    /// Keeps vectors, but for those whose unit went while they were made.
+    pub(super) fn keep(
+        &self,
+        tier: &Tiered,
+        texts: &[(u64, String)],
+        vectors: &[Vec<f32>],
+        position: u64,
+    ) -> Result<(), IndexError> {
+        let is_there = |key| self.text.contains(key).unwrap_or(false);
+        keep(tier, texts, vectors, position, is_there)
+    }
+
+    /// The second tier's model, unless it turned out that it cannot be used.
+    fn second_model(&self) -> Option<Arc<Model>> {
+        if self.is_second_refused.load(Ordering::Relaxed) {
+            return None;
+        }
+        match self.models.second()? {
+            Ok(model) => Some(model),
+            Err(error) => {
+                if !self.is_second_refused.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(%error, "the second tier neither embeds nor ranks");
+                    let told = format!("the second tier neither embeds nor ranks: {error}");
+                    lock(&self.warnings).push(told);
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether the second tier lacks so few vectors that they are made at once: so that one message more
+    /// does not put it off.
+    #[must_use]
+    pub fn wants_few(&self) -> bool {
+        let second = self.second.as_ref();
+        second.is_some_and(|second| lock(&second.missing).len() <= FEW)
+    }
+
+    /// Units that have no vector of a tier yet.
+    #[must_use]
+    pub fn lacking(&self, tier: Tier) -> usize {
+        let tiered = self.tiered(tier);
+        tiered.map_or(0, |tiered| lock(&tiered.missing).len())
+    }
+
+    /// Whether vectors of either tier are still to be made.
+    #[must_use]
+    pub fn wants_vectors(&self) -> bool {
+        let first = self.first.as_ref();
+        let second = self.second.as_ref();
+        first.is_some_and(|first| !lock(&first.missing).is_empty())
+            || second.is_some_and(|second| {
+                !self.is_second_refused.load(Ordering::Relaxed)
+                    && !self.wanted_of_second(second).is_empty()
+            })
+    }
+
+    /// The units that want a vector of the second tier next, the newest first: when it has as many as it
+    /// may, those that are newer than the oldest it has.
+    pub(super) fn wanted_of_second(&self, second: &Tiered) -> Vec<u64> {
+        let oldest = {
+            let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
+            let is_full = store.len() >= self.second_max;
+            is_full.then(|| store.keys().min()).flatten()
+        };
+        let mut wanted = newest(second, EMBEDDED_MAX);
+        wanted.retain(|key| oldest.is_none_or(|oldest| *key > oldest));
+        wanted
+    }
+
+    /// Takes the oldest vectors of the second tier away, as far as it has more than it may.
+    pub(super) fn let_oldest_go(&self, second: &Tiered) -> Result<(), IndexError> {
+        let mut store = second.store.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(over) = store.len().checked_sub(self.second_max.saturating_add(1)) else {
+            return Ok(());
+        };
+        let mut keys: Vec<u64> = store.keys().collect();
+        if over < keys.len() {
+            keys.select_nth_unstable(over);
+        }
+        keys.truncate(over + 1);
+        store.delete(&keys, 0)?;
+        lock(&second.missing).extend(keys);
+        Ok(())
+    }
+
+    /// The tier that ranks now: the second one once it has all that it should have.
+    #[must_use]
+    pub fn ranking_tier(&self) -> Option<Tier> {
+        if let Some(second) = &self.second
+            && self.models.second().is_some()
+            && !self.is_second_refused.load(Ordering::Relaxed)
+            && self.is_whole(second)
+        {
+            return Some(Tier::Second);
+        }
+        self.first.as_ref().map(|_| Tier::First)
+    }
+
+    /// The same, with what it ranks by; `None` when there is no model.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the first tier's model cannot be read.
+    pub fn ranking(&self) -> Result<Option<Ranking<'_>>, IndexError> {
+        if self.ranking_tier() == Some(Tier::Second)
+            && let (Some(second), Some(model)) = (&self.second, self.second_model())
+        {
+            return Ok(Some((Tier::Second, &second.store, model)));
+        }
+        let Some(first) = &self.first else {
+            return Ok(None);
+        };
+        Ok(Some((Tier::First, &first.store, self.models.first()?)))
+    }
+
+    /// The vectors of a tier.
+    #[must_use]
+    pub fn store(&self, tier: Tier) -> Option<&RwLock<VectorStore>> {
+        self.tiered(tier).map(|tiered| &tiered.store)
+    }
+
+    fn tiered(&self, tier: Tier) -> Option<&Tiered> {
+        match tier {
+            Tier::First => self.first.as_ref(),
+            Tier::Second => self.second.as_ref(),
+        }
+    }
+
+    fn is_whole(&self, second: &Tiered) -> bool {
+        let has_some = !second
+            .store
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_empty();
+        has_some && self.wanted_of_second(second).is_empty()
+    }
+
+    /// The models.
+    #[must_use]
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// Units that have a vector of the second tier, and that still want one.
+    #[must_use]
+    pub fn second_counts(&self) -> (u64, u64) {
+        let Some(second) = &self.second else {
+            return (0, 0);
+        };
+        let has = second
+            .store
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len();
+        (has as u64, lock(&second.missing).len() as u64)
+    }
+}
