@@ -393,7 +393,10 @@ fn source(
     }
     let mut failures = view::failures(state, &id)?;
     let failed = failures.len() as u64;
+    // The latest are told, by path: which of two files failed first is chance.
     failures.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
+    failures.truncate(failures_shown);
+    failures.sort_by(|(one, _), (other, _)| one.cmp(other));
     let is_busy = matches!(progress.doing, Doing::Scanning | Doing::TakingIn);
     let is_sent = row.added.sent;
     Ok(Source {
@@ -418,7 +421,6 @@ fn source(
         failed,
         failures: failures
             .into_iter()
-            .take(failures_shown)
             .map(|(path, failure)| FileFailure {
                 path,
                 reason: failure.reason,
