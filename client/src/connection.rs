@@ -157,7 +157,11 @@ impl Connection {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
         frame::encode_call(&mut buffer, id, name, args);
-        let mut connection = Self::greet(dial(path)?, buffer)?;
+        let greeted = Self::greet(dial(path)?, buffer);
+        let mut connection = greeted.map_err(|error| match error {
+            Error::Broken(error) => Error::Broken(in_words(error)),
+            other => other,
+        })?;
         connection.next_id = id + 1;
         connection.in_flight = 1;
         let reply = connection.receive(id)?;

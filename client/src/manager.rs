@@ -109,7 +109,8 @@ pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at_lock(error)),
     };
-    match file.try_lock() {
+    // Shared, so that those who ask at the same moment do not take each other for a daemon.
+    match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => Ok(Some(Holder::read(&start_of(&file).map_err(at_lock)?))),
         Err(TryLockError::Error(error)) => Err(at_lock(error)),

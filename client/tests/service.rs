@@ -116,6 +116,7 @@ fn older_units_are_told() {
     let desk = Desk::new();
     let units = || {
         let (_, out, err) = desk.lore(&["doctor", "--json"]);
+        assert_eq!(out.matches("\"schema_version\"").count(), 1, "{out}");
         let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
         let findings = report["findings"].as_array().unwrap().clone();
         findings

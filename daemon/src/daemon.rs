@@ -121,7 +121,7 @@ impl Daemon {
         everyone: bool,
     ) -> Result<Self, Error> {
         ensure_folder(&places.data)?;
-        let lock = Lock::take(&places.daemon_lock())?;
+        let lock = Lock::take_to_serve(&places.daemon_lock())?;
         let handed_over = prepared.handed_over.take();
         let mut places = places.clone();
         if let Some(socket) = &handed_over {

@@ -193,17 +193,24 @@ pub fn rebuild(config: &Config, places: &Places) -> Outcome {
 fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
     let _lock = Lock::take(&places.daemon_lock()).map_err(text)?;
     let head = folder(places).head();
-    let position = Head::peek(&head).map_err(text)?.position;
-    println!(
-        "the store {} is gone; it held {position} events",
-        folder(places).store().display()
-    );
+    let recorded = Head::peek(&head).map(|recorded| recorded.position);
+    let store = folder(places).store();
+    match &recorded {
+        Ok(position) => println!(
+            "the store {} is gone; it held {position} events",
+            store.display()
+        ),
+        Err(error) => println!("the store {} is gone, and {error}", store.display()),
+    }
     if !accept_head {
         println!("Put it back, or run `lored repair --accept-head` to begin anew.");
         return Ok(false);
     }
     begin_followers_anew(&folder(places))?;
-    let aside = head.with_extension(format!("of-{position}-events"));
+    let aside = head.with_extension(match recorded {
+        Ok(position) => format!("of-{position}-events"),
+        Err(_) => "broken".to_owned(),
+    });
     std::fs::rename(&head, &aside).map_err(text)?;
     println!(
         "accepted: the next start begins anew; the old head is kept as {}",

@@ -1,28 +1,21 @@
 //! The program `lored`: serve, tour, verify, rebuild, repair, backup, restore, convert, files, redact,
 //! models, config, doctor.
 
+mod serving;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use lore::places::{PlaceError, Places};
-use lore::protocol::Position;
-use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 use crate::backup::make::Choices;
-use crate::config::Config;
-use crate::convert::Kind;
-use crate::daemon::{Daemon, Error};
-use crate::operation::Context;
-use crate::prepared::Prepared;
+use crate::convert::{Kind, Prefix};
 use crate::reload::{Lives, Reload, SetLog};
-use crate::service::manager::{self, News};
 use crate::upstream::starter;
-use crate::{maintenance, reload, service, tour};
+use crate::{maintenance, reload, tour};
 
 /// A third of an event's cost on the writer was glibc's allocator; with this one a write takes 10 to
 /// 25 % less processor time.
@@ -39,14 +32,6 @@ const USAGE: u8 = 2;
 const NOT_STARTED: u8 = 3;
 /// A file of settings that sets nothing.
 const NO_FILE: &str = "/dev/null";
-/// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
-const WORKERS: usize = 2;
-/// Threads that carry out what takes long; further calls wait. Each keeps memory of its own for what it makes,
-/// so that hundreds cost more than they are quicker.
-const BLOCKING_THREADS: usize = 64;
-/// A thread that carried out a call and has had no other one for so long ends.
-const IDLE_THREAD: Duration = Duration::from_secs(1);
-
 /// The shared, durable memory of all the AI agents on one machine.
 #[derive(Parser)]
 #[command(name = "lored", version, about)]
@@ -112,6 +97,9 @@ enum Command {
         /// Of Markdown files: the directory of their project, if not the folder itself.
         #[arg(long, value_name = "DIR")]
         project: Option<PathBuf>,
+        /// Stands before the ids of its sessions, with a `-`, for a second copy beside the first one.
+        #[arg(long, value_name = "PREFIX")]
+        prefix: Option<Prefix>,
     },
     /// Write which files of a folder would be taken in, with those that are not known; `lore docs add` calls it.
     #[command(hide = true)]
@@ -215,19 +203,23 @@ pub fn main() -> ExitCode {
         return redact(args.config, args.socket.as_deref(), check, &files);
     }
     let is_system = matches!(command, Command::Serve { system: true });
-    let places = if is_system && std::env::var_os("LORE_HOME").is_none() {
+    let home = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty());
+    let places = if is_system && home.is_none() {
         Places::system_wide(args.socket.as_deref())
     } else {
         Places::find(args.socket.as_deref())
     };
-    let places = match places {
+    let mut places = match places {
         Ok(places) => places,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
-    let path = match named(args.config) {
-        Ok(path) => path.unwrap_or_else(|| places.config.clone()),
+    match named(args.config) {
+        // What stands beside the settings stands beside these.
+        Ok(Some(path)) => places.config = path,
+        Ok(None) => {}
         Err(why) => return fail(&why, USAGE),
-    };
+    }
+    let path = places.config.clone();
     // Before the settings are used: these tell what is wrong with them.
     if let Command::Config(command) = command {
         return done(match command {
@@ -238,6 +230,8 @@ pub fn main() -> ExitCode {
             ConfigCommand::Default => maintenance::settings::default(),
         });
     }
+    // Whatever is written from here on is for this user alone: the doctor opens the store, too.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     if let Command::Doctor { fix, json } = command {
         return done(maintenance::doctor::run(&places, &path, fix, json));
     }
@@ -246,8 +240,6 @@ pub fn main() -> ExitCode {
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     let set_log = log_to_stderr(&config.log);
-    // Whatever is written from here on is for this user alone.
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     match command {
         // Those that need no settings have ended before.
         Command::Serve { .. }
@@ -258,7 +250,7 @@ pub fn main() -> ExitCode {
         | Command::Man { .. }
         | Command::Completions { .. } => {
             let reload = |lives: Lives| Reload::new(&path, given, lives, set_log);
-            serve(&config, &places, is_system, reload)
+            serving::serve(&config, &places, is_system, reload)
         }
         Command::Tour => done(tour::run()),
         Command::Verify { backup: None } => done(maintenance::verify(&config, &places)),
@@ -304,7 +296,8 @@ fn alone(command: Command) -> Result<ExitCode, Command> {
             kind,
             path,
             project,
-        } => maintenance::convert::run(kind, &path, project.as_deref()),
+            prefix,
+        } => maintenance::convert::run(kind, &path, project.as_deref(), prefix),
         Command::Config(ConfigCommand::Check { file: Some(file) }) => {
             maintenance::settings::check(&file)
         }
@@ -323,7 +316,11 @@ fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
                  leave --config out"
             ))
         }
-        config => Ok(config),
+        // It is watched, and a relative path has no folder.
+        Some(named) => std::path::absolute(&named)
+            .map(Some)
+            .map_err(|error| format!("{}: {error}", named.display())),
+        None => Ok(None),
     }
 }
 
@@ -394,96 +391,4 @@ fn log_to_stderr(filter: &str) -> Option<SetLog> {
 /// rmcp logs what clients sent from `warn` on, so it is kept at `error`.
 fn filter_of(filter: &str) -> EnvFilter {
     EnvFilter::new(format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn"))
-}
-
-fn serve(
-    config: &Config,
-    places: &Places,
-    is_system: bool,
-    reload: impl FnOnce(Lives) -> Reload,
-) -> ExitCode {
-    let prepared = match Prepared::to_serve(config, places, is_system) {
-        Ok(prepared) => prepared,
-        Err(error) => return fail(&error.to_string(), NOT_STARTED),
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .thread_name("doors")
-        .max_blocking_threads(BLOCKING_THREADS)
-        .thread_keep_alive(IDLE_THREAD)
-        .enable_all()
-        .build();
-    let runtime = match runtime {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
-    };
-    let mut lock = None;
-    let result = runtime.block_on(async {
-        let signals = service::listen().map_err(|error| error.to_string())?;
-        let daemon = match is_system {
-            true => Daemon::open_system_wide(config, places, prepared),
-            false => Daemon::open_prepared(config, places, prepared),
-        };
-        let daemon = daemon.map_err(|error| error.to_string())?;
-        lock = Some(daemon.lock());
-        tracing::info!(
-            socket = %places.socket.display(),
-            data = %places.data.display(),
-            position = %daemon.context().map_or(Position(0), |context| context.engine.position()),
-            "serving"
-        );
-        let reloading = reload(daemon.lives().clone()).run(signals.reload);
-        let reloading = tokio::spawn(reloading);
-        let managed = tokio::spawn(be_managed(daemon.context().cloned(), signals.stop.clone()));
-        let ended = daemon.run(signals.stop).await;
-        reloading.abort();
-        // The daemon ends only once it was told to stop, and then this has one thing left to tell.
-        if let Err(error) = managed.await {
-            tracing::debug!(%error, "the service manager was not told");
-        }
-        ended.map_err(|error: Error| error.to_string())
-    });
-    // With it the last threads that may have the store open: only then another daemon may open it.
-    drop(runtime);
-    drop(lock);
-    match result {
-        Ok(()) => {
-            tracing::info!("stopped");
-            GOOD.into()
-        }
-        Err(message) => fail(&message, NOT_STARTED),
-    }
-}
-
-/// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
-/// the writer answers, that the daemon is alive; and that it is stopping, once it is.
-async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) {
-    tell(News::Ready("serving"));
-    let alive = async {
-        let Some(every) = manager::watchdog() else {
-            return std::future::pending().await;
-        };
-        loop {
-            let is_alive = match &context {
-                Some(context) => context.engine.is_alive().await,
-                // One that does not answer is one user's; the others are served.
-                None => true,
-            };
-            if is_alive {
-                tell(News::Alive);
-            }
-            // Twice as often as is wanted, so that one that is late does not end the daemon.
-            tokio::time::sleep(every / 2).await;
-        }
-    };
-    tokio::select! {
-        () = alive => {}
-        () = stop.cancelled() => tell(News::Stopping),
-    }
-}
-
-fn tell(news: News<'_>) {
-    if let Err(error) = manager::tell(news) {
-        tracing::warn!(%error, "the service manager was not told");
-    }
 }

@@ -135,33 +135,56 @@ impl Reload {
     /// Reads again whenever it is asked to, by a signal or because the file has changed, until dropped.
     pub async fn run(self, asked: Arc<Notify>) {
         let reload = Arc::new(self);
-        let _watch = reload.watch(&asked);
+        let _watch = watch(&reload.path, &asked);
+        let mut led_to = led_to(&reload.path);
+        let mut _watch_there = led_to.as_deref().and_then(|file| watch(file, &asked));
+        // What was saved between the start and now was not heard.
+        Self::read_aside(&reload).await;
         loop {
             asked.notified().await;
-            told(News::Reloading);
-            let shared = Arc::clone(&reload);
-            if let Err(error) = tokio::task::spawn_blocking(move || shared.read()).await {
-                tracing::error!(%error, "the settings were not read");
+            // Before it is read: what is saved while it is read is heard.
+            let leads_to = self::led_to(&reload.path);
+            if leads_to != led_to {
+                _watch_there = leads_to.as_deref().and_then(|file| watch(file, &asked));
+                led_to = leads_to;
             }
+            told(News::Reloading);
+            Self::read_aside(&reload).await;
             told(News::Ready("serving"));
         }
     }
 
-    /// Watches the file; without that, SIGHUP is still heard.
-    fn watch(&self, asked: &Arc<Notify>) -> Option<Watch> {
-        let asked = Arc::clone(asked);
-        let ground = ConfigFile::new(&self.path)?;
-        let heard = move |change| match change {
-            Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
-        };
-        match Watch::start(ground, Times::default(), heard) {
-            Ok(watch) => Some(watch),
-            Err(error) => {
-                tracing::warn!(%error, "changed settings are read on SIGHUP alone");
-                None
-            }
+    /// Reads off the event loop.
+    async fn read_aside(reload: &Arc<Self>) {
+        let shared = Arc::clone(reload);
+        if let Err(error) = tokio::task::spawn_blocking(move || shared.read()).await {
+            tracing::error!(%error, "the settings were not read");
         }
     }
+}
+
+/// Watches the file; without that, SIGHUP is still heard.
+fn watch(file: &Path, asked: &Arc<Notify>) -> Option<Watch> {
+    let asked = Arc::clone(asked);
+    let heard = move |change| match change {
+        Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
+    };
+    let ground = ConfigFile::new(file).ok_or(std::io::ErrorKind::NotADirectory.into());
+    match ground.and_then(|ground| Watch::start(ground, Times::default(), heard)) {
+        Ok(watch) => Some(watch),
+        Err(error) => {
+            tracing::warn!(%error, "changed settings are read on SIGHUP alone");
+            None
+        }
+    }
+}
+
+/// The file that a link in the place of the settings leads to, as those make it who keep their settings
+/// together elsewhere: nothing is told at the link when that one is edited.
+fn led_to(path: &Path) -> Option<PathBuf> {
+    let real = std::fs::canonicalize(path).ok()?;
+    let is_itself = ConfigFile::new(path).is_some_and(|here| here.file == real);
+    (!is_itself).then_some(real)
 }
 
 fn told(news: News<'_>) {

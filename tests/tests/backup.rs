@@ -258,6 +258,45 @@ fn a_store_that_nobody_serves_is_backed_up() {
     good(&there.run(&["verify"]));
 }
 
+/// A large text that was damaged before it was backed up: what helps is said, does help, and nothing is lost of the
+/// backup that was there, whoever reads the store.
+#[test]
+fn a_damaged_text_is_told_with_what_helps() {
+    let home = home!();
+    let daemon = home.start();
+    lived(&daemon, "s-1");
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("kept");
+    backup(&home, &to);
+    let held = Manifest::read(&to).unwrap().position;
+    let large = format!("DAMAGED {}", "large text ".repeat(8000));
+    let step = json!({"session": "s-1", "tool": "t", "result": large});
+    let position = daemon.call("record_step", step)["position"].clone();
+    let known = disk::files(&to.join("blobs"));
+    let is_new = |path: &PathBuf| {
+        !known
+            .iter()
+            .any(|known| known.file_name() == path.file_name())
+    };
+    let blobs = disk::files(&home.data().join("blobs"));
+    let blob = blobs.into_iter().find(is_new).unwrap();
+    let bytes = std::fs::read(&blob).unwrap();
+    std::fs::write(&blob, &bytes[..bytes.len() / 2]).unwrap();
+    let remedy = ["no new backup", "lored verify", "lore forget --from"];
+    refused(&home.run(&["backup", text(&to)]), &remedy);
+    daemon.stop();
+    refused(&home.run(&["backup", text(&to)]), &remedy);
+    assert_eq!(Manifest::read(&to).unwrap().position, held);
+    let verified = String::from_utf8(home.run(&["verify"]).stdout).unwrap();
+    assert!(verified.contains(&position.to_string()), "{verified}");
+    let daemon = home.start();
+    daemon.call("forget", json!({"from": position, "to": position}));
+    backup(&home, &to);
+    assert!(Manifest::read(&to).unwrap().position > held);
+    daemon.stop();
+    good(&home.run(&["verify"]));
+}
+
 /// What is in the way is named with what would be right, and nothing is touched.
 #[test]
 fn what_cannot_be_is_refused() {

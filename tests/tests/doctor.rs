@@ -131,6 +131,28 @@ fn open_folders_are_closed() {
     assert_eq!((code, troubles(&findings)), (0, vec![]));
 }
 
+/// A folder that is everybody's is not closed, even while it is empty.
+#[test]
+fn a_shared_folder_stays_open() {
+    let home = home!();
+    home.start().stop();
+    let shared = home.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let output = home
+        .command()
+        .args(["doctor", "--json", "--fix"])
+        .env("LORE_SOCKET", shared.join("lore.sock"))
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let folder = of(findings, "socket folder");
+    assert_eq!(folder["state"], "bad", "{folder}");
+    assert!(folder["remedy"].to_string().contains("LORE_SOCKET"));
+    assert_eq!(fs::metadata(&shared).unwrap().mode() & 0o7777, 0o1777);
+}
+
 /// A socket that a killed daemon left is removed on request; a file of somebody's in its place is not.
 #[test]
 fn what_is_in_the_way_of_the_socket() {
@@ -211,7 +233,10 @@ fn a_daemon_that_does_not_answer() {
 fn settings_that_want_too_much() {
     let home = home!();
     home.configure("[engine]\ndisk_free_bytes_min = 1000000000000000\n");
-    home.start().stop();
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], false, "told before a write is refused");
+    daemon.stop();
     let (code, findings) = doctor(&home, &["--fix"]);
     assert_eq!(code, 1);
     let space = of(&findings, "disk space");

@@ -22,7 +22,7 @@ const EMFILE: i32 = 24;
 const STEPS: u32 = 60;
 /// The steps after which the store is compacted.
 const COMPACT_AFTER: [u32; 2] = [25, 45];
-/// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call.
+/// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call, `from N` those from the Nth on.
 const FAULTS: u64 = 80;
 
 /// The library that fails calls, built once.
@@ -109,6 +109,7 @@ fn one_failed_call_loses_nothing() {
     let calls = calls();
     let faults: Vec<u64> = match std::env::var("LORE_FAULTS").as_deref() {
         Ok("all") => (1..=calls).collect(),
+        Ok(from) if from.starts_with("from ") => (from[5..].parse().unwrap()..=calls).collect(),
         Ok(number) => (0..number.parse().unwrap())
             .map(|_| random.range(1, calls + 1))
             .collect(),

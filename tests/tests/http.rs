@@ -81,7 +81,7 @@ fn a_program_with_the_token_calls() {
 }
 
 /// A page that was lured here, a name that was pointed at this machine, somebody without the token: each
-/// is refused before anything is done, and no answer invites a page.
+/// is refused before anything is done, and no answer invites a page that the settings do not name.
 #[test]
 fn nobody_else_is_answered() {
     let home = home!();
@@ -133,7 +133,9 @@ fn nobody_else_is_answered() {
         // Without a Host hyper or the gate may be the one to refuse.
         let is_refused = status == wanted || (what == "no host" && status == 403);
         assert!(is_refused, "{what}: {status} {body}");
-        assert!(!head.contains("access-control"), "{what}: {head}");
+        // A page that the settings name may read that it is refused.
+        let is_named = what == "a known page without the token";
+        assert_eq!(head.contains("access-control"), is_named, "{what}: {head}");
         assert!(!body.contains(&token(&home)), "{what}");
     }
     let preflight = format!(
@@ -146,11 +148,79 @@ fn nobody_else_is_answered() {
         "{status} {head}"
     );
     assert_eq!(steps(&daemon), 0, "nothing was done for any of them");
-    let page = format!("{ours}Origin: http://localhost:5173\r\n{bearer}");
-    assert_eq!(post(port, &page, &record()).0, 200);
-    assert_eq!(steps(&daemon), 1);
     let said = daemon.stop().stderr;
     assert!(!said.contains(&token(&home)), "the token is in no log");
+}
+
+/// A page that the settings name calls as browsers let pages call: the browser asks first, without the token,
+/// and shows the page only answers that name its origin.
+#[test]
+fn a_named_page_calls() {
+    let home = home!();
+    let (daemon, port) = serving(&home, "origins = [\"http://localhost:5173\"]\n");
+    let ours = format!("Host: localhost:{port}\r\n");
+    let ask = |host: &str, origin: &str| {
+        send(
+            port,
+            &format!(
+                "OPTIONS /mcp HTTP/1.1\r\n{host}Origin: {origin}\r\nSec-Fetch-Site: same-site\r\n\
+                 Sec-Fetch-Mode: cors\r\nAccess-Control-Request-Method: POST\r\n\
+                 Access-Control-Request-Headers: authorization,content-type,mcp-protocol-version\r\n\r\n"
+            ),
+        )
+    };
+    let (status, head, body) = ask(&ours, "http://localhost:5173");
+    assert_eq!((status, body.as_str()), (204, ""), "{head}");
+    let value = |head: &str, name: &str| {
+        let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+        let found = lines.find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.to_owned()).unwrap_or_default()
+    };
+    let origin = "access-control-allow-origin";
+    assert_eq!(value(&head, origin), "http://localhost:5173");
+    assert_eq!(value(&head, "access-control-allow-methods"), "post");
+    assert_eq!(value(&head, "vary"), "origin");
+    assert_eq!(value(&head, "access-control-max-age"), "600");
+    assert_eq!(value(&head, "access-control-allow-credentials"), "");
+    let headers = value(&head, "access-control-allow-headers");
+    for name in [
+        "authorization",
+        "content-type",
+        "accept",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+        "last-event-id",
+    ] {
+        assert!(headers.split(", ").any(|known| known == name), "{headers}");
+    }
+    let foreign = format!("Host: attacker.example:{port}\r\n");
+    for (host, origin) in [
+        (&ours, "http://localhost:5174"),
+        (&ours, "http://attacker.example"),
+        (&ours, "null"),
+        (&foreign, "http://localhost:5173"),
+    ] {
+        let (status, head, _) = ask(host, origin);
+        let is_told = head.contains("access-control");
+        assert!(
+            status == 403 && !is_told,
+            "{host} {origin}: {status} {head}"
+        );
+    }
+    let page = format!(
+        "{ours}Origin: http://localhost:5173\r\nSec-Fetch-Site: same-site\r\n\
+         Authorization: Bearer {}\r\n",
+        token(&home)
+    );
+    let (status, head, body) = post(port, &page, &record());
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(value(&head, origin), "http://localhost:5173", "{head}");
+    let exposed = value(&head, "access-control-expose-headers");
+    assert!(exposed.contains("mcp-session-id"), "{head}");
+    assert_eq!(steps(&daemon), 1);
+    daemon.stop();
 }
 
 /// Who is turned away does not keep a connection: it would be in the way of those who may come.

@@ -290,6 +290,46 @@ fn settings_are_read_again() {
     daemon.stop();
 }
 
+/// Settings that are kept elsewhere, behind a link, are read again when they are saved there, and when the link
+/// leads to others. A relative path that `--config` names is as good.
+#[test]
+fn settings_behind_a_link() {
+    let home = home!();
+    let kept = home.path().join("kept");
+    std::fs::create_dir(&kept).unwrap();
+    let write = |name: &str, bytes: u64| {
+        let text = format!("[checkpoints]\ntotal_bytes_max = {bytes}\n");
+        std::fs::write(kept.join(name), text).unwrap();
+    };
+    write("one.toml", 1 << 20);
+    write("other.toml", 2 << 20);
+    let link = |name: &str| {
+        let new = home.path().join("new.toml");
+        std::os::unix::fs::symlink(kept.join(name), &new).unwrap();
+        std::fs::rename(new, home.path().join("mine.toml")).unwrap();
+    };
+    link("one.toml");
+    let mut command = home.command();
+    command.args(["--config", "mine.toml", "serve"]);
+    command.current_dir(home.path());
+    let daemon = home.spawn_command(command);
+    until("a daemon that serves", LONG, || daemon.try_connect("").ok());
+    let follows = |bytes: u64| {
+        until("the new limit", LONG, || {
+            let status = daemon.call("status", json!({}));
+            (status["limits"]["checkpoint_bytes"] == bytes).then_some(())
+        });
+    };
+    follows(1 << 20);
+    write("one.toml", 3 << 20);
+    follows(3 << 20);
+    link("other.toml");
+    follows(2 << 20);
+    write("other.toml", 5 << 20);
+    follows(5 << 20);
+    daemon.stop();
+}
+
 /// A file that cannot be read, or is somebody's nonsense, is told and changes nothing.
 #[test]
 fn an_unreadable_file_changes_nothing() {

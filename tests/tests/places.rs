@@ -184,8 +184,56 @@ fn a_store_that_vanished() {
     daemon.stop();
     std::fs::rename(home.data().join("store"), home.path().join("moved")).unwrap();
     says(&refused(&home), &["missing", "2 events"]);
+    // Nor when the head cannot be read: it is what is left of the proof.
+    let head = home.data().join("head");
+    let whole = std::fs::read(&head).unwrap();
+    let broken = vec![0; whole.len()];
+    std::fs::write(&head, &broken).unwrap();
+    says(&refused(&home), &["missing", "is broken", "--accept-head"]);
+    assert_eq!(std::fs::read(&head).unwrap(), broken);
+    std::fs::write(&head, &whole).unwrap();
     std::fs::rename(home.path().join("moved"), home.data().join("store")).unwrap();
     assert_eq!(home.start().verify(), 2);
+}
+
+/// With a head that cannot be read and no store, `lored repair --accept-head` begins anew and keeps the head.
+#[test]
+fn a_store_that_vanished_behind_a_broken_head() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": ""}));
+    daemon.stop();
+    std::fs::remove_dir_all(home.data().join("store")).unwrap();
+    let head = home.data().join("head");
+    std::fs::write(&head, "nonsense").unwrap();
+    assert_eq!(home.run(&["repair"]).status.code(), Some(1));
+    assert_eq!(std::fs::read(&head).unwrap(), b"nonsense");
+    let repaired = home.run(&["repair", "--accept-head"]);
+    assert_eq!(repaired.status.code(), Some(0), "{repaired:?}");
+    let kept = std::fs::read(home.data().join("head.broken")).unwrap();
+    assert_eq!(kept, b"nonsense");
+    assert_eq!(home.start().verify(), 0);
+}
+
+/// A command that systemd started, as a timer's backup, is no daemon that systemd manages: clients go on to start
+/// one themselves.
+#[test]
+fn a_command_of_a_timer_manages_nothing() {
+    let home = home!();
+    home.start().stop();
+    let kept = tempfile::tempdir().unwrap();
+    let backup = "export SYSTEMD_EXEC_PID=$$; exec \"$0\" backup \"$1\"";
+    let output = std::process::Command::new("/bin/sh")
+        .args(["-c", backup])
+        .arg(home.program())
+        .arg(kept.path().join("kept"))
+        .env_clear()
+        .env("LORE_HOME", home.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let lock = std::fs::read_to_string(home.data().join("lored.lock")).unwrap();
+    assert!(lock.ends_with("manager none\n"), "{lock}");
 }
 
 /// A head of another store, or none beside events, is told: reads are served, writes refused, and

@@ -162,6 +162,17 @@ fn start_for_all(home: &Home) -> Daemon {
     daemon
 }
 
+/// HTTP for all users is a mistake in the settings, which no restart mends.
+#[test]
+fn http_is_for_one_user() {
+    let home = home!();
+    home.configure("[http]\nlisten = \"127.0.0.1:0\"\n");
+    let output = home.run(&["serve", "--system"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("http.listen"), "{said}");
+}
+
 /// In a daemon of all users each has a memory of its own: the same ids name other things, nobody sees
 /// anything of others, and a restart keeps it so.
 #[test]

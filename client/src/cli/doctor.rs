@@ -18,10 +18,9 @@ pub struct Doctor {
     fix: bool,
 }
 
-/// What `lored doctor --json` prints.
+/// What `lored doctor --json` prints, and what is printed here: [`output::write_json`] puts the version before it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
-    schema_version: u32,
     findings: Vec<Finding>,
 }
 
@@ -55,10 +54,7 @@ impl Doctor {
         let mut findings = self.findings(globals)?;
         findings.insert(0, client());
         findings.extend(units(globals));
-        let report = Report {
-            schema_version: 1,
-            findings,
-        };
+        let report = Report { findings };
         match globals.json {
             true => output::write_json(&exchange::json(&report)?)?,
             false => output::write(human(&report).as_bytes())?,

@@ -28,6 +28,7 @@ mod status;
 mod step;
 mod tail;
 mod top;
+mod whole_file;
 mod why;
 
 use std::io;

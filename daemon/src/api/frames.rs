@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
-use super::limits::{Budget, Limits, Paid};
+use super::limits::{Budget, Limits, Paid, SMALL_BYTES};
 use super::seats::Seat;
 use super::toolbox::Toolbox;
 use super::waiting::Waiting;
@@ -287,18 +287,39 @@ impl Door {
     }
 
     async fn fly(&self, call: Call, name: String, args: Args, paid: Paid) -> Finished {
+        let (id, bytes, waited) = (call.id, call.bytes, call.waits);
         // What waits has let go of its arguments by then.
-        let _paid = if paid.is_empty() && !call.waits {
-            self.budget.small(call.bytes).await
+        let paid = if paid.is_empty() && !waited {
+            self.budget.small(bytes).await
         } else {
             paid
         };
-        let _turn = self.budget.turn(call.bytes).await;
+        let answer = if bytes > SMALL_BYTES {
+            // Its peer may go away and take this future with it, but not what other threads do for the call by
+            // then: that stays paid for, and keeps its turn, until it has ended.
+            let door = self.clone();
+            let carried_out = tokio::spawn(async move {
+                let _paid = paid;
+                let _turn = door.budget.turn(bytes).await;
+                door.dispatch.call(call.caller, &name, args).await
+            });
+            match carried_out.await {
+                Ok(answer) => answer,
+                Err(error) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    // The daemon has ended, and this with it.
+                    Err(_) => std::future::pending().await,
+                },
+            }
+        } else {
+            let _paid = paid;
+            self.dispatch.call(call.caller, &name, args).await
+        };
         Finished {
-            id: call.id,
-            bytes: call.bytes,
-            waited: call.waits,
-            answer: self.dispatch.call(call.caller, &name, args).await,
+            id,
+            bytes,
+            waited,
+            answer,
         }
     }
 

@@ -75,7 +75,7 @@ impl Doors {
             seats: Seats::new(seats),
             budget: Budget::new(now.bytes_in_flight_total_max),
             drain: Duration::from_millis(now.drain_ms_max),
-            http: http::Service::new(&now),
+            http: http::Service::new(),
             limits,
             stop,
             connections: TaskTracker::new(),
@@ -116,7 +116,7 @@ impl Doors {
     /// Accepts over TCP until told to stop: HTTP alone, from programs that show what the gate wants. They
     /// are taken for the daemon's own user, who alone can read the token.
     pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: Gate) {
-        let http = Arc::new(http::Service::behind(&self.limits.get(), gate));
+        let http = Arc::new(http::Service::behind(gate));
         loop {
             let accepted = async {
                 self.seats.room().await;

@@ -155,6 +155,7 @@ mod tests {
         "remove_source",
         "rescan",
         "trial_echo",
+        "trial_hold",
         "workflow_checkpoint_delete",
         "workflow_checkpoint_fork",
         "workflow_checkpoint_save",

@@ -41,19 +41,24 @@ struct Sitting {
 }
 
 impl Taken {
-    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer; else the
-    /// oldest one of whoever has most, if that is more than the newcomer would have.
+    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer, of the same
+    /// user or of one who has more; else the oldest one of whoever has most, if that is more than the newcomer
+    /// would have. So nobody who takes all seats keeps others from their first one.
     fn gives_way_to(&self, uid: u32) -> Option<u64> {
-        let is_idle = |sitting: &Sitting| !sitting.has_finished.load(Ordering::Relaxed);
-        let idle = self.by_number.iter().find(|(_, one)| is_idle(one));
-        if let Some((number, _)) = idle {
-            return Some(*number);
-        }
         let mut seats: BTreeMap<u32, usize> = BTreeMap::new();
         for one in self.by_number.values() {
             *seats.entry(one.uid).or_default() += 1;
         }
         let own = seats.get(&uid).copied().unwrap_or_default();
+        let has_more = |other: u32| seats.get(&other).is_some_and(|count| *count > own + 1);
+        let is_idle = |one: &Sitting| {
+            let has_finished = one.has_finished.load(Ordering::Relaxed);
+            !has_finished && (one.uid == uid || has_more(one.uid))
+        };
+        let idle = self.by_number.iter().find(|(_, one)| is_idle(one));
+        if let Some((number, _)) = idle {
+            return Some(*number);
+        }
         let (most, count) = seats.into_iter().max_by_key(|(_, count)| *count)?;
         let oldest = self.by_number.iter().find(|(_, one)| one.uid == most);
         oldest
@@ -173,6 +178,29 @@ mod tests {
             "two each"
         );
         first.clear();
+    }
+
+    /// Who has most seats, all in use, takes none from one who waits for a first answer.
+    #[test]
+    fn a_first_seat_is_kept() {
+        let seats = Seats::new(4);
+        let take = |uid: u32| {
+            let token = CancellationToken::new();
+            (seats.take(uid, token.clone()), token)
+        };
+        let many: Vec<_> = (0..4).map(|_| take(1)).collect();
+        for (seat, _) in &many {
+            seat.as_ref().unwrap().has_finished_a_call();
+        }
+        let (first, token) = take(2);
+        assert!(first.is_some(), "user 1 has four, user 2 none");
+        assert!(take(1).0.is_none() && !token.is_cancelled());
+        let (second, other) = take(2);
+        assert!(second.is_some() && token.is_cancelled(), "its own idle one");
+        assert!(
+            take(3).0.is_some() && !other.is_cancelled(),
+            "of whoever has most"
+        );
     }
 
     /// Nobody is accepted while many are leaving, and whoever waits goes on once one is gone.

@@ -1,11 +1,12 @@
 //! Operations and resources for tests of the doors alone: replies in every shape, lists of several
-//! pages.
+//! pages, and a call that ends when it is told to.
 
 use std::sync::Arc;
 
 use lore::protocol::{Meta, Position, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
 
 use crate::error::{Code, Refusal};
 use crate::log::Stamped;
@@ -14,9 +15,18 @@ use crate::resource::{Entry, Kind, Page, Resource, Touched};
 use crate::store::{Error, Rows};
 
 /// The lines of the table.
-pub const OPERATIONS: &[Operation] = &[Operation::of::<Echo>(), Operation::of::<List>()];
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of::<Echo>(),
+    Operation::of::<List>(),
+    Operation::of::<Hold>(),
+];
 
-/// Arguments of both.
+/// Calls of [`Hold`] that have begun, for one test alone.
+pub static BEGUN: Semaphore = Semaphore::const_new(0);
+/// Calls of [`Hold`] that may end.
+pub static MAY_END: Semaphore = Semaphore::const_new(0);
+
+/// Arguments of all.
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrialArgs {
@@ -92,6 +102,26 @@ impl Op for List {
 
     async fn call(_: Arc<Context>, _: Caller, args: TrialArgs) -> Result<ListReply, Refusal> {
         Ok(ListReply(vec![raw(args.object)?]))
+    }
+}
+
+/// Gives an object back once it may end.
+pub struct Hold;
+
+impl Op for Hold {
+    type Args = TrialArgs;
+    type Reply = EchoReply;
+    const NAME: &'static str = "trial_hold";
+    const TITLE: &'static str = "Hold";
+    const SENTENCE: &'static str = "Gives an object back, later.";
+    const ACCESS: Access = Access::Write;
+
+    async fn call(cx: Arc<Context>, caller: Caller, args: TrialArgs) -> Result<EchoReply, Refusal> {
+        BEGUN.add_permits(1);
+        if let Ok(may_end) = MAY_END.acquire().await {
+            may_end.forget();
+        }
+        Echo::call(cx, caller, args).await
     }
 }
 

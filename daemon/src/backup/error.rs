@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store;
 use crate::store::reserve;
+use crate::store::{self, BlobRef};
 
 /// Why it did not go on. Nothing was changed that a next attempt would miss.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +30,21 @@ pub enum Error {
         /// How.
         what: String,
     },
+    /// A large text is damaged in the store, and not in the backup yet.
+    #[error(
+        "{why}. There is no new backup; the one that was there is as it was. `lored verify` names the events that \
+         need the blob {blob}: put its file back from another copy, or let such an event go with `lore forget \
+         --from N --to N`; then back up again"
+    )]
+    Unreadable {
+        /// Which, in hexadecimal.
+        blob: String,
+        /// What reading it said.
+        why: String,
+    },
+    /// Something is damaged in the store that a daemon serves.
+    #[error("{0}")]
+    Corrupt(String),
     /// It is not done like this; what is wrong and what would be right.
     #[error("{0}")]
     Refused(String),
@@ -39,6 +54,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// Of a large text that could not be had: what to do, where it is damaged.
+    pub fn of_blob(self, blob: &BlobRef) -> Self {
+        let why = match self {
+            Self::Store(error @ store::Error::Corrupt { .. }) => error.to_string(),
+            Self::Corrupt(why) => why,
+            other => return other,
+        };
+        let blob = blob.hex();
+        Self::Unreadable { blob, why }
+    }
+
     /// An error of a file call.
     pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();

@@ -325,7 +325,10 @@ impl Making<'_> {
         }
         let mut content = Vec::new();
         loop {
-            let (piece, position) = self.source.piece(blob, content.len() as u64)?;
+            let (piece, position) = self
+                .source
+                .piece(blob, content.len() as u64)
+                .map_err(|error| error.of_blob(blob))?;
             let Some(piece) = piece else {
                 self.needed = self.needed.max(position);
                 self.gone.insert(blob.hex());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use crate::audit::verify::blobs_of;
-use crate::checkpoints;
+use crate::checkpoints::{self, ObjectNamed};
 use crate::engine::{Fold, Tail};
 use crate::log::objects::{self, Object};
 use crate::log::{Hash, Log, OBJECTS, Position, RecordKey, Stamped, encode_record};
@@ -59,7 +59,8 @@ pub struct Page {
     pub last: Position,
     /// Objects that are kept.
     pub objects: Vec<(Hash, Tag)>,
-    /// Objects that no longer are.
+    /// Objects that are no longer kept as the last event here that names them says: they are gone, or were saved
+    /// again, which is told by events behind these.
     pub objects_gone: u64,
     /// Blobs.
     pub blobs: Vec<BlobRef>,
@@ -74,24 +75,7 @@ impl Shelf<'_> {
     /// # Errors
     /// [`Error`] when a record cannot be read.
     pub fn page(&self, after: Position, bytes_max: u64) -> Result<Page, Error> {
-        let mut gathering = Gathering {
-            shelf: self,
-            page: Page {
-                store: self.store,
-                link: self.link(after)?,
-                records: Vec::new(),
-                last: after,
-                objects: Vec::new(),
-                objects_gone: 0,
-                blobs: Vec::new(),
-                position: self.tail.position,
-            },
-            record: None,
-            events: Vec::new(),
-            bytes: 0,
-            objects: BTreeMap::new(),
-            blobs: BTreeMap::new(),
-        };
+        let mut gathering = Gathering::of(self, self.link(after)?, after);
         if gathering.page.link.is_some() && after < self.tail.position {
             let from = Position(after.0.saturating_add(1));
             Log::new(self.rows).walk(from, &mut |event, record| {
@@ -157,11 +141,33 @@ struct Gathering<'g> {
     events: Vec<Stamped>,
     bytes: u64,
     /// Each once, though many events name it.
-    objects: BTreeMap<[u8; 32], Hash>,
+    objects: BTreeMap<[u8; 32], ObjectNamed>,
     blobs: BTreeMap<[u8; 32], BlobRef>,
 }
 
-impl Gathering<'_> {
+impl<'g> Gathering<'g> {
+    /// Nothing yet, behind a position with this link.
+    fn of(shelf: &'g Shelf<'g>, link: Option<Hash>, after: Position) -> Self {
+        Self {
+            shelf,
+            page: Page {
+                store: shelf.store,
+                link,
+                records: Vec::new(),
+                last: after,
+                objects: Vec::new(),
+                objects_gone: 0,
+                blobs: Vec::new(),
+                position: shelf.tail.position,
+            },
+            record: None,
+            events: Vec::new(),
+            bytes: 0,
+            objects: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+        }
+    }
+
     fn add(
         &mut self,
         mut event: Stamped,
@@ -185,7 +191,7 @@ impl Gathering<'_> {
             event.key = None;
         }
         for object in checkpoints::objects_named(&event)? {
-            self.objects.insert(object.0, object);
+            self.objects.insert(object.hash.0, object);
         }
         for blob in blobs_of(&event)? {
             self.blobs.insert(blob.hash, blob);
@@ -207,9 +213,13 @@ impl Gathering<'_> {
 
     fn done(mut self) -> Result<Page, Error> {
         for object in self.objects.values() {
-            match self.shelf.rows.get(OBJECTS, &object.0)? {
-                Some(row) => self.page.objects.push((*object, Tag::of(&row))),
-                None => self.page.objects_gone += 1,
+            let row = self.shelf.rows.get(OBJECTS, &object.hash.0)?;
+            let kept = row.as_deref().and_then(Object::decode);
+            if !kept.is_some_and(|kept| object.is_kept_so(&kept)) {
+                self.page.objects_gone += 1;
+            }
+            if let Some(row) = row {
+                self.page.objects.push((object.hash, Tag::of(&row)));
             }
         }
         self.page.blobs = self.blobs.into_values().collect();
@@ -227,4 +237,88 @@ pub fn blob_of_row(row: &[u8]) -> Result<Option<BlobRef>, String> {
         objects::Place::Inline(_) => None,
         objects::Place::Blob(blob) => Some(blob),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_bytes::ByteArray;
+
+    use super::*;
+    use crate::checkpoints::{CheckpointKey, CheckpointSaved, Link, Part};
+    use crate::log::objects::{Form, Place};
+    use crate::log::{Actor, Body, NewEvent, codec};
+    use crate::rooms::Rooms;
+    use crate::store::Memory;
+
+    /// A save of a value as a delta against another, which is kept whole.
+    fn save(value: Hash, base: Hash, packed: u64) -> Stamped {
+        let chain = vec![Link::to(value, 40, packed), Link::to(base, 30, 20)];
+        let saved = CheckpointSaved {
+            checkpoint: CheckpointKey::of([1; 16]),
+            hash: ByteArray::new([2; 32]),
+            stored_bytes: 0,
+            new_bytes: 0,
+            is_kept: false,
+            critical: Vec::new(),
+            parts: vec![Part {
+                key: None,
+                chain,
+                since: 1,
+            }],
+            forked_from: None,
+        };
+        let new = NewEvent {
+            kind: CheckpointSaved::KIND,
+            session: Some("s".to_owned()),
+            project: None,
+            fact: codec::encode(&saved),
+            body: Body::new(codec::EMPTY.to_vec(), [1; 16]),
+            origin: None,
+        };
+        let before = Hash::default();
+        Stamped::stamp(new, &before, Position(1), 1, &Actor::default(), None)
+    }
+
+    fn object(form: Form, packed: usize) -> Object {
+        Object {
+            form,
+            bytes: 40,
+            place: Place::Inline(vec![7; packed]),
+        }
+    }
+
+    /// An object that went and came back in another form is told as one that went: what it rests on now may
+    /// be told by later events alone.
+    #[test]
+    fn objects_that_came_back_in_another_form() {
+        let [value, base, other] = [b"value", b"basis", b"other"].map(|name| Hash::of(name));
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = Blobs::open(folder.path()).unwrap();
+        let told = |kept: Option<Object>| {
+            let mut rows = Memory::new();
+            objects::put(&mut rows, &base, &object(Form::Whole, 20));
+            if let Some(kept) = kept {
+                objects::put(&mut rows, &value, &kept);
+            }
+            let shelf = Shelf {
+                rows: &rows,
+                blobs: &blobs,
+                fold: &Rooms,
+                tail: Tail::default(),
+                store: StoreId([7; 16]),
+            };
+            let mut gathering = Gathering::of(&shelf, None, Position(0));
+            let event = save(value, base, 9);
+            let record = RecordKey(Position(1));
+            assert!(gathering.add(event, record, 100).unwrap().is_continue());
+            let page = gathering.done().unwrap();
+            (page.objects.len(), page.objects_gone)
+        };
+        assert_eq!(told(Some(object(Form::Delta { base }, 9))), (2, 0));
+        assert_eq!(told(None), (1, 1));
+        assert_eq!(told(Some(object(Form::Delta { base: other }, 9))), (2, 1));
+        assert_eq!(told(Some(object(Form::Delta { base }, 8))), (2, 1));
+        assert_eq!(told(Some(object(Form::Whole, 9))), (2, 1));
+    }
 }

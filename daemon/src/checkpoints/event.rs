@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_bytes::ByteArray;
 
+use crate::log::objects::Object;
 use crate::log::{Hash, LOG, Stamped, codec};
 use crate::store::Error;
 
@@ -334,17 +335,51 @@ pub fn manifest_of(event: &Stamped) -> Result<CheckpointSaved, Error> {
     }
 }
 
-/// The objects that an event names: of a saved checkpoint each, with what it rests on.
+/// An object that a save needs, and how it was kept when that was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectNamed {
+    /// Which.
+    pub hash: Hash,
+    /// What it took on disk, in bytes.
+    pub stored_bytes: u64,
+    /// The object that it was a delta against.
+    pub base: Option<Hash>,
+}
+
+impl ObjectNamed {
+    /// Whether an object is kept as the save says: one that was in use nowhere for a while may have come back
+    /// as a delta against another.
+    #[must_use]
+    pub fn is_kept_so(&self, kept: &Object) -> bool {
+        (kept.place.bytes(), kept.base()) == (self.stored_bytes, self.base)
+    }
+}
+
+/// The objects that an event needs: those of a save.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when it does not decode.
-pub fn objects_named(event: &Stamped) -> Result<Vec<Hash>, Error> {
+pub fn objects_named(event: &Stamped) -> Result<Vec<ObjectNamed>, Error> {
     let parts = match CheckpointFact::of(event)? {
         Some(CheckpointFact::Saved(saved)) => saved.parts,
         Some(CheckpointFact::Deleted(_) | CheckpointFact::Marked(_)) | None => Vec::new(),
     };
-    let links = parts.iter().flat_map(|part| &part.chain);
-    Ok(links.map(|link| link.hash).collect())
+    let named = |chain: &[Link]| -> Vec<ObjectNamed> {
+        let bases = chain
+            .iter()
+            .skip(1)
+            .map(|base| Some(base.hash))
+            .chain([None]);
+        let links = chain.iter().zip(bases);
+        links
+            .map(|(link, base)| ObjectNamed {
+                hash: link.hash,
+                stored_bytes: link.stored_bytes,
+                base,
+            })
+            .collect()
+    };
+    Ok(parts.iter().flat_map(|part| named(&part.chain)).collect())
 }
 
 /// What is said with a saved checkpoint.

@@ -33,7 +33,7 @@ pub use check::{Fault, check_objects, is_object_there};
 pub use difference::{Change, Difference, KeyDifference, What, difference, key_difference};
 pub use event::{
     Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
-    Gone, HeldBy, KeyMarked, Link, Part, described, objects_named,
+    Gone, HeldBy, KeyMarked, Link, ObjectNamed, Part, described, objects_named,
 };
 pub use forget::{forget, free_objects, objects_of, settle};
 pub use latest::{Latest, latest, position_of, saved_by};

@@ -1,6 +1,6 @@
 //! `[http]`: MCP over HTTP on a TCP port of this machine, off unless it is set.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ impl HttpTable {
         Setting::of_own(
             "http.listen",
             Takes::Text,
-            "Address and port of loopback where MCP is served over HTTP as well, as `127.0.0.1:7433`; \
+            "Where MCP is served over HTTP as well: `127.0.0.1` or `[::1]` and a port, as `127.0.0.1:7433`; \
                 absent: nowhere. Each request has the token of the file http.token in the data folder.",
         ),
         Setting::of_own(
@@ -43,7 +43,7 @@ impl HttpTable {
     /// The settings that the table says.
     ///
     /// # Errors
-    /// When the address is none, or not of loopback; when an origin is none.
+    /// When the address is none, or not one of those that programs call this machine by; when an origin is none.
     pub fn settings(self) -> Result<Http, Error> {
         let listen = self.listen.as_deref().map(address).transpose()?;
         if let Some(origin) = self.origins.iter().find(|origin| !is_origin(origin)) {
@@ -71,6 +71,12 @@ fn address(text: &str) -> Result<SocketAddr, Error> {
     if !address.ip().is_loopback() {
         return Err(wrong(
             "other machines are not served: it must be an address of loopback",
+        ));
+    }
+    // Whoever called another one would be refused for the `Host` that it says.
+    if address.ip() != Ipv4Addr::LOCALHOST && address.ip() != Ipv6Addr::LOCALHOST {
+        return Err(wrong(
+            "of loopback's addresses it must be 127.0.0.1 or [::1]",
         ));
     }
     if address.port() == 0 {
@@ -114,6 +120,7 @@ mod tests {
             ("listen = \"0.0.0.0:7433\"", "loopback"),
             ("listen = \"192.168.0.1:7433\"", "loopback"),
             ("listen = \"[::]:7433\"", "loopback"),
+            ("listen = \"127.0.0.2:7433\"", "must be 127.0.0.1 or [::1]"),
             ("listen = \"localhost:7433\"", "an address and a port"),
             ("listen = \"7433\"", "an address and a port"),
             ("listen = \"127.0.0.1:0\"", "the port"),

@@ -84,10 +84,7 @@ pub fn default_file() -> String {
     for setting in settings() {
         if setting.section() != section {
             section = setting.section();
-            // Tables with names of the user's own begin where those are set.
-            if !is_of_own(setting) {
-                let _ = write!(file, "\n# [{section}]\n");
-            }
+            let _ = write!(file, "\n# [{section}]\n");
         }
         file.push('\n');
         for line in wrapped(&comment(setting)) {
@@ -107,18 +104,14 @@ fn comment(setting: &Setting) -> String {
     )
 }
 
-fn is_of_own(setting: &Setting) -> bool {
-    setting.section() == "resolvers"
-}
-
-/// The line of a setting in a file.
+/// The line of a setting in a file, below the line of its section.
 fn example(setting: &Setting, defaults: &Config) -> String {
-    let name = match setting.key.split_once('.') {
-        // Written with the whole key: its table may have any name.
-        Some((_, rest)) if is_of_own(setting) || rest.contains('.') => setting.key,
-        Some((_, rest)) => rest,
-        None => setting.key,
-    };
+    let name = setting
+        .key
+        .split_once('.')
+        .map_or(setting.key, |(_, rest)| rest);
+    // A path has slashes and dots.
+    let name = name.replace("PATH", "\"PATH\"");
     match (setting.default)(defaults) {
         Some(default) => format!("{name} = {default}"),
         None => format!("{name} = …"),

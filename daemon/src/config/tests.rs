@@ -189,6 +189,29 @@ fn the_default_file_says_the_defaults() {
     assert_eq!(config, format!("{:?}", Config::new()));
 }
 
+/// Also lines without a default name their settings, below the section that they stand in.
+#[test]
+fn every_line_of_the_default_file_is_a_setting() {
+    let file = shown::default_file();
+    let set: String = file
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.starts_with('[') || line.contains(" = "))
+        .map(|line| format!("{}\n", line.replace('…', "0")))
+        .collect();
+    let table: toml::Table = set.parse().unwrap();
+    for setting in settings() {
+        let mut parts = setting.key.split('.');
+        let first = parts.next().and_then(|part| table.get(part));
+        let found = parts.fold(first, |at, part| at.and_then(|at| at.get(part)));
+        assert!(
+            found.is_some_and(|found| !found.is_table()),
+            "{}",
+            setting.key
+        );
+    }
+}
+
 /// Secrets are never shown.
 #[test]
 fn secrets_are_hidden() {

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use super::Prefix;
 use crate::clock::{Micros, format_time};
 
 /// Writes lines.
 pub struct Lines<'l> {
     out: &'l mut dyn Write,
+    prefix: Option<Prefix>,
     lines: u64,
     /// The number of the last event of the session that is written.
     n: u64,
@@ -20,9 +22,22 @@ impl<'l> Lines<'l> {
     pub fn new(out: &'l mut dyn Write) -> Self {
         Self {
             out,
+            prefix: None,
             lines: 0,
             n: 0,
         }
+    }
+
+    /// With a prefix before the ids of sessions.
+    #[must_use]
+    pub fn behind(self, prefix: Option<Prefix>) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// What stands before the ids of sessions.
+    #[must_use]
+    pub const fn prefix(&self) -> Option<&Prefix> {
+        self.prefix.as_ref()
     }
 
     fn push(&mut self, line: &Value) -> io::Result<()> {
@@ -47,11 +62,13 @@ impl<'l> Lines<'l> {
         self.push(&json!({"at": at, "kind": kind, "payload": payload}))
     }
 
-    /// A session begins.
+    /// A session begins, behind the prefix.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn begin(&mut self, session: &str, at: Micros, created: Value) -> io::Result<()> {
+        let prefixed = self.prefix.as_ref().map(|prefix| prefix.id(session));
+        let session = prefixed.as_deref().unwrap_or(session);
         self.push(&json!({"format": "lore-session", "version": 1, "session": session}))?;
         self.n = 0;
         self.event(at, "SessionCreated", created)

@@ -13,10 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Error, Lines, id_of, read_text, word};
-use crate::entities::recognise::{canonical_key, shown_name};
-
-/// What relations name and no line describes.
-const UNKNOWN: &str = "thing";
+use crate::entities::recognise::{UNKNOWN_KIND, canonical_key, shown_name};
 
 /// A line of the file; fields that are not named here are read over.
 #[derive(Debug, Deserialize)]
@@ -81,7 +78,7 @@ impl Graph {
                 observations,
             } => {
                 let name = named(&name)?;
-                let kind = word(&entity_type, UNKNOWN);
+                let kind = word(&entity_type, UNKNOWN_KIND);
                 self.kinds.insert(name.clone(), kind.clone());
                 self.entities.push((kind, name, observations));
             }
@@ -97,15 +94,16 @@ impl Graph {
         Ok(())
     }
 
+    /// An entity as lines say it; one that relations name and no line describes is of no kind that is known.
     fn entity(&self, name: &str) -> Value {
-        let kind = self.kinds.get(name).map_or(UNKNOWN, String::as_str);
+        let kind = self.kinds.get(name).map_or(UNKNOWN_KIND, String::as_str);
         json!({"kind": kind, "key": canonical_key(kind, name), "name": name})
     }
 }
 
 fn named(name: &str) -> Result<String, String> {
     let shown: String = name.chars().take(40).collect();
-    let good = shown_name(name).filter(|name| !canonical_key(UNKNOWN, name).is_empty());
+    let good = shown_name(name).filter(|name| !canonical_key(UNKNOWN_KIND, name).is_empty());
     good.ok_or_else(|| format!("{shown:?} is no name: it is empty or too long"))
 }
 

@@ -7,11 +7,13 @@ pub mod langgraph;
 mod lines;
 pub mod markdown;
 pub mod memory;
+mod prefix;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use lines::Lines;
+pub use prefix::Prefix;
 
 /// The longest file that is read whole, in bytes.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -50,7 +52,8 @@ impl Error {
     }
 }
 
-/// Writes what a file or folder holds as lines; what is left out is told `aside`.
+/// Writes what a file or folder holds as lines, its sessions under the ids that a prefix makes of theirs; what is left
+/// out is told `aside`.
 ///
 /// # Errors
 /// [`Error`].
@@ -58,10 +61,17 @@ pub fn convert(
     kind: Kind,
     path: &Path,
     project: Option<&Path>,
+    prefix: Option<Prefix>,
     out: &mut dyn io::Write,
     aside: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
-    let mut lines = Lines::new(out);
+    if kind == Kind::Markdown && prefix.is_some() {
+        return Err(Error::Malformed(
+            "Markdown files make no session that a prefix could be for: name another directory with `--project`"
+                .to_owned(),
+        ));
+    }
+    let mut lines = Lines::new(out).behind(prefix);
     match kind {
         Kind::Memory => memory::write(path, &mut lines, aside),
         Kind::Langgraph => langgraph::write(path, &mut lines, aside),

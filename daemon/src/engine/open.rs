@@ -1,6 +1,8 @@
 //! From a folder to a running engine: creation, look-first recovery, the head's proof, views that
 //! are behind or ahead.
 
+mod error;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -9,6 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
+
+pub use error::OpenError;
 
 use super::compaction::Compactor;
 use super::fault::Watched;
@@ -101,53 +105,6 @@ impl DataFolder {
     #[must_use]
     pub fn scratch(&self) -> PathBuf {
         self.data.join("scratch")
-    }
-}
-
-/// Why the engine did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The store cannot be opened.
-    #[error(transparent)]
-    Store(#[from] Error),
-    /// The head file names events, and the store is gone.
-    #[error(
-        "the store {store:?} is missing, though {head:?} says that it held {position} events; put \
-         it back, or run `lored repair --accept-head` to begin anew"
-    )]
-    Vanished {
-        /// Where the store should be.
-        store: PathBuf,
-        /// The head file.
-        head: PathBuf,
-        /// What it records.
-        position: u64,
-    },
-    /// The store came back without what was acknowledged; the next start says so by the head file.
-    #[error("{0}")]
-    Lost(String),
-    /// Making the store failed; nothing is left behind.
-    #[error(transparent)]
-    Creation(#[from] creation::Error<Error>),
-    /// The head file cannot be written.
-    #[error(transparent)]
-    Head(#[from] head::Error),
-    /// Looking at the journal failed.
-    #[error(transparent)]
-    Recovery(#[from] recovery::Error),
-    /// What looking found could not be settled.
-    #[error(transparent)]
-    Settle(#[from] recovery::SettleError),
-    /// A thread could not be started, or a folder not be read.
-    #[error("{0}")]
-    System(#[from] std::io::Error),
-}
-
-impl OpenError {
-    /// Whether a full disk is the cause.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_full())
     }
 }
 
@@ -292,6 +249,10 @@ impl Opened {
             emptying: None,
             rewriting: None,
         };
+        if health.get() == WriteState::Open {
+            // Told before anybody is refused.
+            writer.look_at_space();
+        }
         let settle_idle = Duration::from_millis(settings.settle_idle_ms);
         let synced = queue.clone();
         let fault = Watched::writer(health.clone());
@@ -373,7 +334,15 @@ fn create(
                 position: recorded.position,
             });
         }
-        Ok(_) | Err(_) => {}
+        Ok(_) => {}
+        Err(head::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        // It may be the only proof of what was acknowledged, and is not written over.
+        Err(source) => {
+            return Err(OpenError::VanishedUntold {
+                store: folder.store(),
+                source,
+            });
+        }
     }
     let id = StoreId(clock.random());
     creation::create(&folder.store(), |dir| {

@@ -86,7 +86,8 @@ impl Writer {
             let next = if syncing && self.is_full(&open) {
                 self.next_but_writes()
             } else {
-                self.next(wait_for(&open, syncing, self.stopping, &linger))
+                let wait = wait_for(&open, syncing, self.stopping, &linger);
+                self.next(wait.or_else(|| self.looks_after()))
             };
             match next {
                 Some(Message::Write(job)) => self.take(*job, &mut open),
@@ -102,7 +103,7 @@ impl Writer {
                 Some(Message::Rewrite(changes, reply)) => self.rewriting = Some((changes, reply)),
                 Some(Message::Stop) => self.stopping = true,
                 None if self.stopping && open.answers.is_empty() && !syncing => break,
-                None => {}
+                None => self.look_whether_full(),
             }
             if let Some(reply) = self.emptying.take_if(|_| !syncing) {
                 self.finish(&mut open);
@@ -247,7 +248,19 @@ impl Writer {
         self.health.refusal()
     }
 
-    fn look_at_space(&self) {
+    /// When to look again whether a full disk has room, though nobody writes: what `status` says is to be so.
+    fn looks_after(&self) -> Option<Duration> {
+        matches!(self.health.get(), WriteState::Full { .. }).then_some(FULL_POLL)
+    }
+
+    fn look_whether_full(&self) {
+        if matches!(self.health.get(), WriteState::Full { .. }) {
+            self.look_at_space();
+        }
+    }
+
+    /// Sets whether the disk has the room that writing needs.
+    pub fn look_at_space(&self) {
         let needed = self.settings.disk_free_bytes_min;
         let state = match reserve::free_bytes(&self.folder.data) {
             Ok(free) if free < needed => WriteState::Full {

@@ -4,15 +4,15 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use super::{Outcome, text};
-use crate::convert::{Kind, convert};
+use crate::convert::{Kind, Prefix, convert};
 
 /// Writes the lines; what is left out is said on standard error.
 ///
 /// # Errors
 /// A sentence, when the file cannot be converted.
-pub fn run(kind: Kind, path: &Path, project: Option<&Path>) -> Outcome {
+pub fn run(kind: Kind, path: &Path, project: Option<&Path>, prefix: Option<Prefix>) -> Outcome {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut aside = |what: &str| eprintln!("lored: {what}");
-    convert(kind, path, project, &mut out, &mut aside).map_err(text)?;
+    convert(kind, path, project, prefix, &mut out, &mut aside).map_err(text)?;
     Ok(true)
 }

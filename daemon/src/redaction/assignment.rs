@@ -27,10 +27,15 @@ const BLANKS_MAX: usize = 16;
 /// Names within one value that are looked at: no more than people nest.
 const WITHIN_MAX: usize = 8;
 
-/// The last value without quotes, which names within it share: its end is looked for once.
+/// The last value without quotes, which names within it share: its ends are looked for once.
 #[derive(Default)]
 pub(super) struct Run {
     at: Range<usize>,
+    /// Where it ends without the marks that end sentences and lists; before its beginning when it is of
+    /// them alone.
+    kept_end: usize,
+    /// Where the value ends that one blank or more divide from it, once that was asked for.
+    behind_end: Option<usize>,
     /// Where the last value in it ends, and how many names that has had.
     value_end: usize,
     names: usize,
@@ -77,6 +82,21 @@ pub(super) fn at<'t>(text: &'t str, keyword: Range<usize>, run: &mut Run) -> Opt
         bytes,
         at: range.end,
     };
+    if rest.is_paired(bytes.get(..range.start)?) {
+        let meaning = meaning(name)?;
+        let (value, _) = rest.value(meaning, run)?;
+        return Some(Assigned {
+            name,
+            meaning,
+            value,
+            // What a program's environment has is never said in passing.
+            setting: match name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+                true => Setting::Prose,
+                false => Setting::Data,
+            },
+            is_connection: false,
+        });
+    }
     if !rest.may_assign(written) {
         return None;
     }
@@ -129,6 +149,22 @@ pub(super) fn at<'t>(text: &'t str, keyword: Range<usize>, run: &mut Run) -> Opt
     ))
 }
 
+/// Whether what follows this is assigned to one of these names, which are written small or with a capital.
+fn is_value_of(before: &[u8], names: &[&str]) -> bool {
+    let before = before.strip_suffix(b"\"").unwrap_or(before);
+    let before = before.strip_suffix(b"'").unwrap_or(before);
+    let name = before.trim_ascii_end();
+    let Some(name) = name.strip_suffix(b":").or_else(|| name.strip_suffix(b"=")) else {
+        return false;
+    };
+    let is_of_word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let word = name.iter().rev().take(8).take_while(is_of_word).count();
+    let word = name.get(name.len() - word..).unwrap_or_default();
+    names
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
 /// What is behind a name.
 struct Rest<'t> {
     bytes: &'t [u8],
@@ -138,6 +174,30 @@ struct Rest<'t> {
 impl Rest<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
+    }
+
+    /// Whether the name is itself a value, and its own value is the next one: `name: TOKEN`, then `value: …`, as
+    /// lists of variables have them, or `key="TOKEN" value="…"`. Then that one begins here.
+    fn is_paired(&mut self, before: &[u8]) -> bool {
+        if !is_value_of(before, &["name", "key"]) {
+            return false;
+        }
+        let mut ahead = Self { ..*self };
+        ahead.quote();
+        let blanks = ahead.blanks();
+        let is_next_line = ahead.take(b"\r\n") || ahead.take(b"\n") || ahead.take(b"\\n");
+        if !is_next_line && blanks == 0 {
+            return false;
+        }
+        ahead.blanks();
+        let is_value = ahead.take(b"value") || ahead.take(b"Value");
+        ahead.blanks();
+        if !is_value || ahead.separator().is_none() {
+            return false;
+        }
+        ahead.blanks();
+        self.at = ahead.at;
+        true
     }
 
     /// Whether a value may follow; quick, since most names stand in sentences.
@@ -244,31 +304,47 @@ impl Rest<'_> {
                 0
             };
         } else {
+            let at = self.until(is_end)?;
+            let kept = self.kept(at.clone()).map_or(0, |kept| kept.end);
             *run = Run {
-                at: self.until(is_end)?,
+                at,
+                kept_end: kept,
                 ..Run::default()
             };
         }
         if run.names > WITHIN_MAX {
             return None;
         }
-        let value = self.bytes.get(self.at..run.at.end)?;
-        let value = match meaning {
-            Meaning::Password => value,
+        let start = self.at;
+        match meaning {
+            Meaning::Password => {
+                run.value_end = run.at.end;
+                (start < run.kept_end).then_some(start..run.kept_end)
+            }
             Meaning::Authorization => {
                 // A scheme, and what belongs to it.
-                let start = self.at;
                 self.at = run.at.end;
-                self.blanks();
-                return Some(start..self.until(is_end).map_or(run.at.end, |next| next.end));
+                let behind = || {
+                    self.blanks();
+                    self.until(is_end).map_or(run.at.end, |next| next.end)
+                };
+                run.value_end = *run.behind_end.get_or_insert_with(behind);
+                Some(start..run.value_end)
             }
             Meaning::Secret | Meaning::ApiKey | Meaning::Token => {
-                value.split(|byte| *byte == b',').next()?
+                let value = self.bytes.get(start..run.at.end)?;
+                let length = value.iter().position(|byte| *byte == b',');
+                run.value_end = start + length.unwrap_or(value.len());
+                self.kept(start..run.value_end)
             }
-        };
-        run.value_end = self.at + value.len();
-        let kept = value.iter().rposition(|byte| !b",.)]}:!".contains(byte))? + 1;
-        Some(self.at..self.at + kept)
+        }
+    }
+
+    /// A value without the marks at its end that end sentences and lists.
+    fn kept(&self, value: Range<usize>) -> Option<Range<usize>> {
+        let bytes = self.bytes.get(value.clone())?;
+        let last = bytes.iter().rposition(|byte| !b",.)]}:!".contains(byte))?;
+        Some(value.start..value.start + last + 1)
     }
 
     fn until(&self, is_end: impl Fn(u8) -> bool) -> Option<Range<usize>> {

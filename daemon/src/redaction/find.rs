@@ -10,13 +10,13 @@ use regex_automata::{Anchored, Input};
 
 use super::address;
 use super::assignment::{self, Run};
+use super::commands::is_command;
 use super::keywords::Keywords;
 use super::kinds::{self, Begin, Entropy, Form, How, Kind};
 use super::names::{Meaning, has_words, meaning};
 use super::rules::MARK;
-use super::values::{
-    Setting, entropy, is_known_example, is_password, is_placeholder, is_random, is_variable,
-};
+use super::values::{Setting, entropy, is_known_example, is_password, is_placeholder, is_random};
+use super::written::is_variable;
 
 /// Words of names that a secret may stand under.
 const NAME_KEYWORDS: &[&str] = &[
@@ -181,7 +181,7 @@ impl Finder {
     /// The secret in a value that stands under a name in data.
     pub(super) fn under(&self, name: &str, value: &str) -> Option<Span> {
         let meaning = meaning(name).filter(|_| !name.contains(MARK))?;
-        self.judge(name, meaning, value, Setting::Data)
+        self.judge(name, meaning, value, Setting::Key)
     }
 
     fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (Keyword, Range<usize>)> + 't {
@@ -205,19 +205,23 @@ impl Finder {
     fn form(&self, form: usize, text: &str, at: usize, tried: &mut usize) -> Option<Span> {
         let (kind, form, pattern) = self.forms.get(form)?;
         let begin = begin(text, form.begin, at).filter(|begin| *begin >= *tried)?;
-        let range = pattern.secret(text, begin)?;
+        let Some(range) = pattern.secret(text, begin) else {
+            if let Begin::Run(_) = form.begin {
+                *tried = run_end(text, begin);
+            }
+            return None;
+        };
         *tried = range.end;
         let secret = text.get(range.clone())?;
         let is_one = match form.entropy {
             Entropy::Password => is_password(secret, Setting::Prose),
-            Entropy::Any => !is_placeholder(secret),
             Entropy::Bits(least) => {
                 !is_variable(secret) && !is_known_example(secret) && entropy(secret) >= least
             }
             Entropy::Random => is_random(secret, Setting::Prose),
-            Entropy::Certain => {
-                !is_variable(secret)
-                    && !DEFAULT_COMMUNITIES.contains(&secret.to_ascii_lowercase().as_str())
+            Entropy::Certain => is_set(secret),
+            Entropy::Set => {
+                is_set(secret) && (is_command(text, begin) || is_password(secret, Setting::Prose))
             }
         };
         is_one.then_some(Span { range, kind: *kind })
@@ -353,12 +357,25 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
+/// Whether a secret stands where a command has one, and is no variable or "whatever its name".
+fn is_set(secret: &str) -> bool {
+    !is_variable(secret) && !DEFAULT_COMMUNITIES.contains(&secret.to_ascii_lowercase().as_str())
+}
+
+/// Where the run of base64's letters in addresses ends that has something at `at`.
+fn run_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let is_of_run = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    at + rest.iter().take_while(is_of_run).count()
+}
+
 /// Where a form begins whose keyword stands at `at`, if it can begin there.
 fn begin(text: &str, begin: Begin, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = match begin {
         Begin::Within => return Some(at),
         Begin::Here => at,
+        Begin::Run(word) => text.get(at..)?.starts_with(word).then_some(at)?,
         Begin::Before(count) => at.checked_sub(count)?,
         Begin::Digits => {
             let before = bytes.get(..at)?.iter().rev().take(DIGITS_MAX);

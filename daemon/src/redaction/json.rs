@@ -49,13 +49,17 @@ fn nested<'j>(
     let mut out = walk.out;
     out.push_str(json.get(walk.copied..)?);
     // Nothing that is no JSON is made any.
-    let is_json = serde_json::Deserializer::from_str(json)
-        .into_iter::<IgnoredAny>()
-        .all(|one| one.is_ok());
-    is_json.then(|| {
+    is_json(json).then(|| {
         found.add_all(counted);
         Cow::Owned(out)
     })
+}
+
+/// Whether a text is JSON, or several of them.
+fn is_json(text: &str) -> bool {
+    serde_json::Deserializer::from_str(text)
+        .into_iter::<IgnoredAny>()
+        .all(|one| one.is_ok())
 }
 
 /// A string under its names: JSON in itself, or a text.
@@ -70,7 +74,12 @@ pub(super) fn string<'s>(
         && text.trim_ascii_start().starts_with(['{', '['])
         && let Some(redacted) = nested(rules, text, nesting, found)
     {
-        return redacted;
+        // A password may begin as JSON does.
+        let is_secret = |name| FINDER.under(name, text).is_some();
+        let may_be_one = || names.of_value().is_some_and(is_secret) && !is_json(text);
+        if matches!(redacted, Cow::Owned(_)) || !may_be_one() {
+            return redacted;
+        }
     }
     rules.under(names.of_value(), text, found)
 }

@@ -6,6 +6,7 @@
 
 mod address;
 mod assignment;
+mod commands;
 mod find;
 mod found;
 mod json;
@@ -18,6 +19,7 @@ mod rules;
 mod tests;
 mod value;
 mod values;
+mod written;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

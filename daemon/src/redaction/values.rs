@@ -1,4 +1,6 @@
-//! What a value looks like: random, a placeholder, a piece of a program, a plain word.
+//! What a value looks like: random, a placeholder, a plain word.
+
+use super::written::{is_expression, is_filled_in, is_program, is_variable};
 
 /// Bytes of a value that are looked at: what is random at its beginning is random.
 const LOOKED_AT: usize = 256;
@@ -10,7 +12,9 @@ const PASSWORD_BYTES_MAX: usize = 256;
 /// How sure it is that a value stands where a secret does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
-    /// Under a key of data, or quoted and assigned.
+    /// Under a key of data that was read as such: whatever characters it has, it is a value.
+    Key,
+    /// Quoted and assigned, or between the two of an element.
     Data,
     /// In running text, where words follow a colon as well.
     Prose,
@@ -38,9 +42,10 @@ pub(super) fn entropy(value: &str) -> f32 {
 
 /// Whether a value stands for a secret instead of being one: a variable, a mask, an example.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    if is_variable(value) || is_mask(value) {
-        return true;
-    }
+    is_variable(value) || is_mask(value) || is_example(value) || head(value).contains("%s")
+}
+
+fn is_example(value: &str) -> bool {
     let looked_at = head(value).to_ascii_lowercase();
     let has = |word: &&str| looked_at.contains(*word);
     EXAMPLES.iter().any(has) || is_of_words_alone(&looked_at, FILLERS)
@@ -66,37 +71,11 @@ pub(super) fn is_known_example(value: &str) -> bool {
         || value.starts_with(EMULATOR_KEY)
 }
 
-/// Whether a value is filled in later: `${PASSWORD}`, `<token>`, `{{ secret }}`, `%s`.
-pub(super) fn is_variable(value: &str) -> bool {
-    const MARKS: &[&str] = &[
-        "${",
-        "{{",
-        "$(",
-        "<",
-        "%(",
-        "#{",
-        "[redacted",
-        "\u{2026}",
-        "...",
-    ];
-    let is_shell = value.strip_prefix('$').is_some_and(|name| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    });
-    is_shell
-        || MARKS.iter().any(|mark| value.contains(mark))
-        || matches!(value, "%s" | "%d" | "%v" | "?" | "{}")
-        || (value.starts_with('{') && value.ends_with('}'))
-        || (value.starts_with('%') && value.ends_with('%') && value.len() > 2)
-}
-
 /// Whether something random stands here: long enough, of the characters that keys are made of, of more
 /// than words, and not the same ones again and again.
 pub(super) fn is_random(value: &str, setting: Setting) -> bool {
     let least = match setting {
-        Setting::Data => RANDOM_BYTES_MIN - 4,
+        Setting::Key | Setting::Data => RANDOM_BYTES_MIN - 4,
         Setting::Prose => RANDOM_BYTES_MIN,
     };
     let is_of_keys = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+=~:@*%^$#".contains(&byte);
@@ -120,22 +99,29 @@ pub(super) fn is_random(value: &str, setting: Setting) -> bool {
 pub(super) fn is_password(value: &str, setting: Setting) -> bool {
     let is_short = value.len()
         < match setting {
-            Setting::Data => 4,
+            Setting::Key | Setting::Data => 4,
             Setting::Prose => 6,
         };
     if is_short
         || value.len() > PASSWORD_BYTES_MAX
         || value.chars().any(|c| c.is_whitespace() || c.is_control())
-        || is_placeholder(value)
+        || is_mask(value)
+        || is_example(value)
         || is_path(value)
-        || is_program(value)
     {
+        return false;
+    }
+    let is_written_for_one = match setting {
+        Setting::Key => is_filled_in(value) || is_expression(value),
+        Setting::Data | Setting::Prose => is_variable(value) || is_program(value),
+    };
+    if is_written_for_one {
         return false;
     }
     let is_word = value.bytes().all(|byte| byte.is_ascii_lowercase())
         || is_of_words_alone(&value.to_ascii_lowercase(), FILLERS);
     match setting {
-        Setting::Data => !is_word || (value.len() >= 6 && !STATES.contains(&value)),
+        Setting::Key | Setting::Data => !is_word || (value.len() >= 6 && !STATES.contains(&value)),
         Setting::Prose => !is_word && !is_wordy(value),
     }
 }
@@ -174,7 +160,6 @@ const EXAMPLES: &[&str] = &[
     "abcdefgh",
     "deadbeef",
     "lorem",
-    "%s",
     "anon",
 ];
 /// Words that examples are made of.
@@ -382,7 +367,7 @@ fn is_path(value: &str) -> bool {
 }
 
 /// Whether a text is of words and short numbers with marks between them: `prod-db-1`, `config.auth.key2`.
-fn is_wordy(value: &str) -> bool {
+pub(super) fn is_wordy(value: &str) -> bool {
     head(value)
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|part| !part.is_empty())
@@ -404,56 +389,4 @@ fn is_cased_as_words(letters: &str) -> bool {
         _ => false,
     });
     turns.count() * 4 <= letters.len()
-}
-
-/// Whether a text is a piece of a program: a call, a type, a member.
-fn is_program(value: &str) -> bool {
-    const TYPES: &[&str] = &[
-        "String",
-        "str",
-        "Option",
-        "None",
-        "Some",
-        "null",
-        "true",
-        "false",
-        "undefined",
-        "SecretStr",
-        "Optional",
-        "Any",
-        "bytes",
-        "Vec",
-        "Box",
-        "int",
-        "bool",
-        "char",
-        "varchar",
-        "text",
-        "TEXT",
-        "VARCHAR",
-        "Buffer",
-        "Uint8Array",
-    ];
-    let is_of_numbers = |prefix: char| {
-        value
-            .strip_prefix(prefix)
-            .is_some_and(|rest| matches!(rest, "8" | "16" | "32" | "64" | "128"))
-    };
-    let is_member = value.contains('.')
-        && value.split('.').all(|part| {
-            let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-            part.bytes()
-                .next()
-                .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-                && part.bytes().all(is_name)
-        });
-    value.contains(['(', ')', '[', ']', '{', '}', '|'])
-        || value.contains("::")
-        || value.starts_with(['&', '#', '.', '\\', '-', '='])
-        || value
-            .strip_prefix('@')
-            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()))
-        || TYPES.contains(&value)
-        || ['u', 'i', 'f'].into_iter().any(is_of_numbers)
-        || is_member
 }

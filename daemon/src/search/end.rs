@@ -2,10 +2,11 @@
 //! twice before that would else find indexes of events that it lost the first time.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::log::Position;
+use crate::store::durable;
 
 /// The file below the folder of the indexes.
 const NAME: &str = "end";
@@ -35,7 +36,7 @@ pub fn note(folder: &Path, end: Position) -> Position {
 /// What the system says.
 pub fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(NAME)) {
-        Ok(()) => sync(folder),
+        Ok(()) => durable::sync_folder(folder),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
@@ -54,18 +55,9 @@ fn noted(folder: &Path) -> Option<Position> {
     Some(Position(position.unwrap_or(0)))
 }
 
-/// Whole or not at all.
 fn write(folder: &Path, end: Position) -> io::Result<()> {
-    let aside = folder.join("end.new");
-    let mut file = File::create(&aside)?;
-    file.write_all(format!("{}\n", end.0).as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&aside, folder.join(NAME))?;
-    sync(folder)
-}
-
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    let text = format!("{}\n", end.0);
+    durable::replace(&folder.join(NAME), &[text.as_bytes()])
 }
 
 #[cfg(test)]

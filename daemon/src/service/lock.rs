@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use lore::manager::Manager;
 use rustix::fs::{FlockOperation, flock};
 
 use super::manager;
@@ -40,12 +41,24 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// Takes the lock in this file, trying for a second, and writes down who holds it: the process's id,
-    /// and in a second line who manages it, for clients that would start another one.
+    /// Takes the lock in this file for work that ends by itself, trying for a second, and writes down who holds
+    /// it: the process's id, and in a second line that nobody manages it, whoever started it.
     ///
     /// # Errors
     /// [`LockError`].
     pub fn take(path: &Path) -> Result<Self, LockError> {
+        Self::take_as(path, Manager::None)
+    }
+
+    /// The same to serve: the second line says who manages the daemon, for clients that would start another one.
+    ///
+    /// # Errors
+    /// [`LockError`].
+    pub fn take_to_serve(path: &Path) -> Result<Self, LockError> {
+        Self::take_as(path, manager::find())
+    }
+
+    fn take_as(path: &Path, manager: Manager) -> Result<Self, LockError> {
         let file_error = |source| LockError::File {
             path: path.to_path_buf(),
             source,
@@ -81,7 +94,7 @@ impl Lock {
         }
         file.set_len(0)
             .and_then(|()| {
-                let (pid, manager) = (std::process::id(), manager::find());
+                let pid = std::process::id();
                 writeln!(file, "{pid}\nmanager {manager}")
             })
             .map_err(file_error)?;

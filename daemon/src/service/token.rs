@@ -1,11 +1,13 @@
 //! The token of the HTTP door: a file that only its user can read, made when it is first needed.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use lore::places::our_uid;
+
+use crate::store::durable;
 
 /// The shortest token that is taken from a file, in characters.
 const CHARS_MIN: usize = 32;
@@ -54,29 +56,12 @@ pub fn read_or_make(path: &Path, random: [u8; 32]) -> Result<String, TokenError>
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-            make(path, &token).map_err(failed)?;
+            // Whole or not at all: a part of a token would be refused at every start.
+            durable::replace(path, &[token.as_bytes(), b"\n"]).map_err(failed)?;
             Ok(token)
         }
         Err(error) => Err(failed(error)),
     }
-}
-
-/// Whole or not at all: a part of a token would be refused at every start.
-fn make(path: &Path, token: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&new)?;
-    writeln!(file, "{token}")?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 #[cfg(test)]
@@ -91,7 +76,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("http.token");
         // Left by a process that was killed.
-        fs::write(folder.path().join("http.new"), "07").unwrap();
+        fs::write(folder.path().join("http.token.new"), "07").unwrap();
         let token = read_or_make(&path, [7; 32]).unwrap();
         assert_eq!(token, "07".repeat(32));
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);

@@ -5,14 +5,14 @@
 //! a file that is lost or damaged makes nothing look untouched.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Micros;
 use crate::log::{Hash, codec};
-use crate::store::Error;
+use crate::store::{Error, durable};
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
 /// Sessions that are remembered; beyond it those not looked at for longest are forgotten.
@@ -129,7 +129,8 @@ impl LastAccess {
             inner.is_changed = false;
             codec::encode(&(&inner.times, inner.unknown_until))
         };
-        let written = replace(&self.path, &bytes);
+        let written = durable::replace(&self.path, &[&Hash::of(&bytes).0, &bytes])
+            .map_err(Error::file("writing", &self.path));
         if written.is_err() {
             self.lock().is_changed = true;
         }
@@ -144,23 +145,6 @@ fn read(bytes: &[u8]) -> Option<Kept> {
         Some((hash, rest)) if Hash::of(rest).0 == *hash => codec::decode(rest).ok(),
         Some(_) | None => codec::decode(bytes).ok().map(|times| (times, 0)),
     }
-}
-
-/// Whole or not at all, and durable.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let new = path.with_extension("new");
-    File::create(&new)
-        .and_then(|mut file| {
-            file.write_all(&Hash::of(bytes).0)?;
-            file.write_all(bytes)?;
-            file.sync_all()
-        })
-        .map_err(Error::file("writing", &new))?;
-    fs::rename(&new, path).map_err(Error::file("renaming", path))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(Error::file("syncing", folder))
 }
 
 impl Inner {

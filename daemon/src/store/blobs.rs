@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use super::Error;
-use super::creation::parent;
+use super::durable::{parent, sync_folder};
 
 /// First byte of a blob file: how the rest is kept. Stored for ever.
 const RAW: u8 = 0;
@@ -345,9 +345,7 @@ fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
 }
 
 fn sync_dir(dir: &Path) -> Result<(), Error> {
-    fs::File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(Error::file("syncing", dir))
+    sync_folder(dir).map_err(Error::file("syncing", dir))
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ fn empty(engine: &Path) -> Result<(), Error> {
     };
     for sealed in &journals {
         std::fs::remove_file(&sealed.path).map_err(Error::file("removing", &sealed.path))?;
-        super::creation::sync_folder(engine).map_err(Error::file("syncing", engine))?;
+        super::durable::sync_folder(engine).map_err(Error::file("syncing", engine))?;
     }
     shorten(&last.path, 0).map_err(|error| failed(engine, error))
 }

@@ -12,6 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::durable::{parent, sync_folder};
+
 /// How many names beside the real one are tried.
 const NAMES_MAX: u32 = 1000;
 
@@ -100,14 +102,6 @@ pub fn sweep(place: &Path) -> io::Result<usize> {
     Ok(removed)
 }
 
-/// Syncs the entries of a folder.
-///
-/// # Errors
-/// I/O.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
 /// Syncs the names of the folders above one, which may be as new as it is. Those of others, those that cannot be
 /// read and what the disk is mounted on are older.
 fn sync_above(folder: &Path) -> io::Result<()> {
@@ -120,14 +114,6 @@ fn sync_above(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The folder that holds `place`.
-pub(super) fn parent(place: &Path) -> &Path {
-    match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    }
 }
 
 fn make_aside(place: &Path) -> io::Result<PathBuf> {

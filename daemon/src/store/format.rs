@@ -12,7 +12,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Error;
-use super::creation::sync_folder;
+use super::durable::replace;
 
 /// The store format this program writes.
 pub const FORMAT_VERSION: u32 = 2;
@@ -21,8 +21,6 @@ const WITHOUT_SUM: u32 = 1;
 
 const PLATE: &str = "lore-store";
 const WORD: &str = "lore-store";
-/// Where a plate is written before it has its name.
-const ASIDE: &str = ".lore-store.new";
 
 /// The random name of one store, 16 bytes, made at its creation; the head file repeats it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,17 +156,8 @@ pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
     if plate.version == FORMAT_VERSION {
         return Ok(false);
     }
-    let aside = dir.join(ASIDE);
-    match fs::remove_file(&aside) {
-        // What a killed upgrade left.
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Error::file("removing", &aside)(error)),
-    }
-    put(&aside, &line(plate.id))?;
     let path = dir.join(PLATE);
-    fs::rename(&aside, &path).map_err(Error::file("renaming", &path))?;
-    sync_folder(dir).map_err(Error::file("syncing", dir))?;
+    replace(&path, &[line(plate.id).as_bytes()]).map_err(Error::file("replacing", &path))?;
     Ok(true)
 }
 
@@ -176,6 +165,9 @@ pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// What an upgrade that was killed leaves.
+    const ASIDE: &str = "lore-store.new";
 
     const ID: StoreId = StoreId([7; 16]);
 

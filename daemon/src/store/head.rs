@@ -15,6 +15,8 @@ use std::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::durable::{parent, sync_folder};
+
 const MAGIC: [u8; 8] = *b"lorehead";
 const VERSION: u32 = 1;
 const SLOT_BYTES: usize = 96;
@@ -109,12 +111,7 @@ impl Head {
         }
         made.file.sync_all().map_err(io)?;
         std::fs::rename(&aside, path).map_err(io)?;
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))
-            .and_then(|folder| folder.sync_all())
-            .map_err(io)?;
+        sync_folder(parent(path)).map_err(io)?;
         Ok(made)
     }
 

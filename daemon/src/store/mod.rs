@@ -9,6 +9,7 @@ mod blobs;
 mod compaction;
 pub mod creation;
 mod disk;
+pub mod durable;
 mod error;
 mod format;
 pub mod head;

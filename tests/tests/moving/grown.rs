@@ -193,6 +193,52 @@ fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
     call(&cold, "verify_log", &json!({}));
 }
 
+/// A memory server's relation to a name that nothing described then is the same one once an entity is there of that
+/// name, at either end; one that says something else is none.
+#[test]
+fn a_name_that_was_described_since_is_gone_on_with() {
+    let cold = cold!();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let entity = |name: &str, kind: &str| json!({"type": "entity", "name": name, "entityType": kind, "observations": []});
+    let relation = |from: &str, how: &str, to: &str| json!({"type": "relation", "from": from, "to": to, "relationType": how});
+    let import = |lines: &[Value]| {
+        let content: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, content).unwrap();
+        cold.run(&["import", "--from", "memory", text(&file)])
+    };
+    let (ada, oolong) = (entity("Ada", "person"), entity("oolong", "drink"));
+    let (cup, drinks) = (entity("cup", "vessel"), relation("Ada", "drinks", "oolong"));
+    let holds = relation("cup", "holds", "oolong");
+    good(&import(&[ada.clone(), drinks.clone(), holds.clone()]));
+    // One end, the other one, and both.
+    let one = [ada.clone(), oolong.clone(), drinks.clone(), holds.clone()];
+    let both = [ada, oolong, cup, drinks, holds];
+    for lines in [&one[..], &both] {
+        let told = good(&import(lines));
+        assert!(
+            told.contains("what is new of 1 others with 1 events"),
+            "{told}"
+        );
+        let again = good(&import(lines));
+        assert!(again.starts_with("0 sessions with 0 events"), "{again}");
+    }
+    let position = settled(&cold);
+    for (at, changed) in [
+        (3, relation("Ada", "sells", "oolong")),
+        (4, relation("cup", "holds", "sencha")),
+    ] {
+        let mut other = both.clone();
+        other[at] = changed;
+        refused(
+            &import(&other),
+            &["`imported-memory`", "EntitiesRelated, is not in"],
+        );
+    }
+    assert_eq!(settled(&cold), position, "nothing was recorded");
+    call(&cold, "verify_log", &json!({}));
+}
+
 /// The lines of a session of these events.
 fn session_of(events: &[Value]) -> String {
     let mut text = format!(

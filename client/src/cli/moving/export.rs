@@ -1,12 +1,12 @@
 //! `lore export`: all that is recorded, page by page to a file or to standard output.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lore::protocol::log::{ExportLogArgs, ExportLogReply};
 
 use crate::cli::output::{self, shown};
+use crate::cli::whole_file::write_whole;
 use crate::cli::{Caller, End, Failure, exchange};
 
 /// How much is asked for at once, in bytes.
@@ -39,27 +39,10 @@ impl Export {
                 pages(caller, args, output::is_terminal(), &mut out)?;
                 out.flush()?;
             }
-            Some(path) => {
-                let part = part_of(path);
-                let written = write_file(caller, args, &part);
-                if written.is_err() {
-                    // What is half there helps nobody.
-                    let _ = fs::remove_file(&part);
-                }
-                written?;
-                fs::rename(&part, path).map_err(|error| named(&error, path))?;
-            }
+            Some(path) => write_whole(path, |out| pages(caller, args, false, out))?,
         }
         Ok(End::Good)
     }
-}
-
-fn write_file(caller: &mut Caller, args: ExportLogArgs, part: &Path) -> Result<(), Failure> {
-    let file = File::create(part).map_err(|error| named(&error, part))?;
-    let mut out = BufWriter::new(file);
-    pages(caller, args, false, &mut out)?;
-    let file = out.into_inner().map_err(io::Error::from)?;
-    Ok(file.sync_all()?)
 }
 
 /// Writes page after page.
@@ -92,18 +75,4 @@ fn pages(
         eprintln!();
     }
     Ok(())
-}
-
-/// Where a file stands until all of it is there.
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-fn named(error: &io::Error, path: &Path) -> Failure {
-    Failure::Io(io::Error::new(
-        error.kind(),
-        format!("{}: {error}", path.display()),
-    ))
 }

@@ -28,6 +28,9 @@ pub struct Import {
     /// Of Markdown files: the directory of the project that they are of; the files' own, if absent
     #[arg(long, value_name = "DIR", requires = "from")]
     project: Option<PathBuf>,
+    /// Of other programs' sessions: stands before their ids, with a `-`, for a second copy beside the first one
+    #[arg(long, value_name = "PREFIX", requires = "from")]
+    prefix: Option<String>,
 }
 
 /// What can be imported besides our own lines.
@@ -73,14 +76,21 @@ impl Import {
         if shows {
             eprintln!();
         }
-        let converted = child.map_or(Ok(true), ended)?;
-        self.tell(caller, &sum, imported.is_ok() && converted)?;
+        if let (Err(_), Some(converting)) = (&imported, &mut child) {
+            // Nobody reads what it still has to say, for which it would wait, and we for it. It changes nothing.
+            let _ = converting.kill();
+        }
+        let is_whole = parts.is_whole;
+        drop(parts);
+        let converted = child.map_or(Ok(true), ended);
+        let is_done = imported.is_ok() && matches!(converted, Ok(true));
+        self.tell(caller, &sum, is_done)?;
         imported?;
-        if !converted {
+        if !converted? {
             // It has said why.
             return Ok(End::Nothing);
         }
-        if !parts.is_whole {
+        if !is_whole {
             return Err(Failure::Io(io::Error::other(
                 "the last line is missing: the file was cut short; what was whole in it is imported",
             )));
@@ -94,6 +104,9 @@ impl Import {
         command.arg("convert").arg(from.name()).arg(&self.file);
         if let Some(project) = &self.project {
             command.arg("--project").arg(project);
+        }
+        if let Some(prefix) = &self.prefix {
+            command.arg(format!("--prefix={prefix}"));
         }
         Ok(command
             .stdin(Stdio::inherit())

@@ -25,6 +25,8 @@ pub struct Parts<R> {
     lines: u64,
     /// A line that begins the next part.
     held: Option<String>,
+    /// The line that an export begins with was seen.
+    is_export: bool,
     /// The last line that a whole file ends with was seen.
     pub is_whole: bool,
 }
@@ -35,7 +37,7 @@ struct Sight {
     #[serde(default)]
     format: Option<String>,
     #[serde(default)]
-    end: Option<serde::de::IgnoredAny>,
+    end: Option<serde_json::Value>,
 }
 
 impl<R: BufRead> Parts<R> {
@@ -45,6 +47,7 @@ impl<R: BufRead> Parts<R> {
             from,
             lines: 0,
             held: None,
+            is_export: false,
             is_whole: false,
         }
     }
@@ -66,14 +69,14 @@ impl<R: BufRead> Parts<R> {
                 part.text.push_str(&line);
                 check(&part)?;
                 if is_end(&line) {
-                    // A session alone is whole, too.
-                    self.is_whole = true;
+                    // A session alone is whole, too; one of an export is not all of it.
+                    self.is_whole = !self.is_export;
                     return Ok(Some(part));
                 }
             }
             return Ok(Some(part));
         }
-        self.is_whole = is_end(&part.text);
+        self.see(&part.text);
         while part.text.len() < OUTSIDE_BYTES {
             let Some(line) = self.line()? else { break };
             if is_session(&line) {
@@ -81,11 +84,20 @@ impl<R: BufRead> Parts<R> {
                 self.held = Some(line);
                 break;
             }
-            self.is_whole = is_end(&line);
+            self.see(&line);
             part.text.push_str(&line);
             check(&part)?;
         }
         Ok(Some(part))
+    }
+
+    /// Notes what a line outside of sessions says of the file.
+    fn see(&mut self, line: &str) {
+        self.is_export |= has_format(line, "lore-export");
+        self.is_whole = match self.is_export {
+            true => is_end_of_all(line),
+            false => is_end(line),
+        };
     }
 
     fn line(&mut self) -> io::Result<Option<String>> {
@@ -118,15 +130,27 @@ fn check(part: &Part) -> io::Result<()> {
 }
 
 fn sight(line: &str) -> Sight {
+    // The first line may begin with a byte order mark.
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     serde_json::from_str(line).unwrap_or_default()
 }
 
 fn is_session(line: &str) -> bool {
-    line.contains("\"lore-session\"") && sight(line).format.as_deref() == Some("lore-session")
+    has_format(line, "lore-session")
+}
+
+fn has_format(line: &str, format: &str) -> bool {
+    line.contains(format) && sight(line).format.as_deref() == Some(format)
 }
 
 fn is_end(line: &str) -> bool {
     line.contains("\"end\"") && sight(line).end.is_some()
+}
+
+/// Whether it is the end of an export, and not that of a session.
+fn is_end_of_all(line: &str) -> bool {
+    let end = line.contains("\"end\"").then(|| sight(line).end).flatten();
+    end.is_some_and(|end| end.get("lines").is_some())
 }
 
 #[cfg(test)]
@@ -154,9 +178,17 @@ mod tests {
             .collect();
         assert_eq!(found, wanted);
         assert!(parts.is_whole);
-        let mut cut = Parts::new(text.as_bytes().get(..outside.len()).unwrap());
-        while cut.next().unwrap().is_some() {}
-        assert!(!cut.is_whole, "the last line is missing");
+        let is_whole = |text: &str| {
+            let mut parts = Parts::new(text.as_bytes());
+            while parts.next().unwrap().is_some() {}
+            parts.is_whole
+        };
+        for cut in [outside, text.strip_suffix(last).unwrap()] {
+            assert!(!is_whole(cut), "the last line is missing: {cut}");
+            assert!(!is_whole(&format!("\u{feff}{cut}")));
+        }
+        assert!(is_whole(session), "a session alone");
+        assert!(is_whole(&format!("\u{feff}{session}")));
         assert!(Parts::new(&b"\xff\n"[..]).next().is_err());
     }
 }

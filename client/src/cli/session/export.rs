@@ -1,14 +1,14 @@
 //! `lore session export`: page by page to a file or to standard output.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lore::protocol::sessions::{ExportFormat, ExportSessionArgs, ExportSessionReply};
 
 use crate::cli::given::Which;
 use crate::cli::output::{self, Output, shown};
+use crate::cli::whole_file::write_whole;
 use crate::cli::{Caller, End, Failure, exchange};
 
 /// How much is asked for at once, in bytes.
@@ -45,16 +45,7 @@ impl Export {
                 self.pages(caller, args, &mut out)?;
                 out.flush()?;
             }
-            Some(path) => {
-                let part = part_of(path);
-                let written = self.write_file(caller, args, &part);
-                if written.is_err() {
-                    // What is half there helps nobody.
-                    let _ = fs::remove_file(&part);
-                }
-                written?;
-                fs::rename(&part, path).map_err(|error| named_file(&error, path))?;
-            }
+            Some(path) => write_whole(path, |out| self.pages(caller, args, out))?,
         }
         Ok(End::Good)
     }
@@ -66,17 +57,6 @@ impl Export {
             true => output::text_for(page, is_seen),
             false => output::json_for(page, is_seen),
         }
-    }
-
-    fn write_file(
-        &self,
-        caller: &mut Caller,
-        args: ExportSessionArgs,
-        part: &Path,
-    ) -> Result<(), Failure> {
-        let mut file = File::create(part).map_err(|error| named_file(&error, part))?;
-        self.pages(caller, args, &mut file)?;
-        Ok(file.sync_all()?)
     }
 
     /// Writes page after page.
@@ -107,18 +87,4 @@ impl Export {
             }
         }
     }
-}
-
-/// Where a file stands until all of it is there.
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-fn named_file(error: &io::Error, path: &Path) -> Failure {
-    Failure::Io(io::Error::new(
-        error.kind(),
-        format!("{}: {error}", path.display()),
-    ))
 }

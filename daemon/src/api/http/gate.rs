@@ -2,9 +2,9 @@
 //!
 //! A page can make its browser send requests here, also under a name of its own that it has pointed at
 //! this machine (DNS rebinding). So the `Host` must be this machine's own with our port, an `Origin` one
-//! that the settings name, and every request has the token, which no page knows.
+//! that the settings name, and every request has the token, which no page knows that was not told.
 
-use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{StatusCode, Uri};
 use lore::protocol::{Code, ErrorBody};
 use sha2::{Digest, Sha256};
@@ -44,6 +44,31 @@ impl Gate {
     /// # Errors
     /// The status and the words of its refusal.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, ErrorBody)> {
+        self.check_place(uri, headers)?;
+        if !self.is_token(headers) {
+            let body = ErrorBody::new(
+                Code::Unauthorized,
+                "the request has no token of this daemon".to_owned(),
+            )
+            .hint("Send `Authorization: Bearer TOKEN` with the content of http.token in its data folder.");
+            return Err((StatusCode::UNAUTHORIZED, body));
+        }
+        Ok(())
+    }
+
+    /// The origin of the page that a request is from, if the settings name it and the request calls this
+    /// machine by a name of its own; with the token or without.
+    #[must_use]
+    pub fn page<'h>(&self, uri: &Uri, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let (Some(origin), None) = (origins.next(), origins.next()) else {
+            return None;
+        };
+        self.check_place(uri, headers).is_ok().then_some(origin)
+    }
+
+    /// Whether a request calls this machine, and from where it may.
+    fn check_place(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, ErrorBody)> {
         let forbidden = |message: String, hint: &str| {
             let body = ErrorBody::new(Code::Forbidden, message).hint(hint);
             Err((StatusCode::FORBIDDEN, body))
@@ -57,7 +82,7 @@ impl Gate {
             return forbidden("the Host is not this machine".to_owned(), hint);
         }
         let mut origins = headers.get_all(ORIGIN).iter();
-        let is_known = |origin: &hyper::header::HeaderValue| {
+        let is_known = |origin: &HeaderValue| {
             let origin = origin.as_bytes();
             self.origins.iter().any(|known| known.as_bytes() == origin)
         };
@@ -70,14 +95,6 @@ impl Gate {
         if !is_of_known_page && site.is_some_and(|site| site != b"none") {
             let hint = "Pages are let in by `http.origins` of the settings alone.";
             return forbidden("a page without an origin may not call".to_owned(), hint);
-        }
-        if !self.is_token(headers) {
-            let body = ErrorBody::new(
-                Code::Unauthorized,
-                "the request has no token of this daemon".to_owned(),
-            )
-            .hint("Send `Authorization: Bearer TOKEN` with the content of http.token in its data folder.");
-            return Err((StatusCode::UNAUTHORIZED, body));
         }
         Ok(())
     }
@@ -197,6 +214,32 @@ mod tests {
             status("/mcp", &[HOME, TOKEN, ("sec-fetch-site", "none")]),
             200
         );
+    }
+
+    /// A named page is known by its origin, without the token; not where the `Host` is somebody else's, and not
+    /// beside another origin.
+    #[test]
+    fn named_pages_are_known() {
+        let gate = Gate::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);
+        let page = |host: &str, origins: &[&str]| {
+            let mut headers = HeaderMap::new();
+            headers.append(HOST, host.parse().unwrap());
+            for origin in origins {
+                headers.append(ORIGIN, origin.parse().unwrap());
+            }
+            gate.page(&Uri::from_static("/mcp"), &headers).cloned()
+        };
+        let named = "http://localhost:5173";
+        assert_eq!(page("localhost:7433", &[named]).unwrap(), named);
+        for (host, origins) in [
+            ("evil.example:7433", &[named][..]),
+            ("localhost:7433", &["http://evil.example"]),
+            ("localhost:7433", &["null"]),
+            ("localhost:7433", &[named, "http://evil.example"]),
+            ("localhost:7433", &[]),
+        ] {
+            assert_eq!(page(host, origins), None, "{host} {origins:?}");
+        }
     }
 
     #[test]

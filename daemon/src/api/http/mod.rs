@@ -1,10 +1,11 @@
 //! MCP over HTTP/1.1 on the same socket: `/mcp`, and nothing else.
 //!
-//! No sessions are kept: every request stands for itself, in both eras of the protocol. Nothing
-//! here lets pages of other origins in, so there are no CORS headers.
+//! No sessions are kept: every request stands for itself, in both eras of the protocol. CORS headers are for pages
+//! that the settings name alone.
 
 mod deadline;
 mod gate;
+mod pages;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +32,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::frames::{Door, Host, busy};
-use super::limits::{Limits, Paid, SMALL_BYTES};
+use super::limits::{Paid, SMALL_BYTES};
 use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
 use super::seats::Seat;
 use super::toolbox::Toolbox;
@@ -56,22 +57,21 @@ pub struct Service {
 }
 
 impl Service {
-    /// A door with the body limit of the others.
+    /// A door with the limits that each connection brings.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new() -> Self {
         // The names of this machine alone are taken as `Host`: rmcp's default.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            .with_allowed_origins(ORIGINS)
-            .with_max_request_body_bytes(limits.frame_bytes_max);
+            .with_allowed_origins(ORIGINS);
         Self { config, gate: None }
     }
 
     /// The same over TCP, behind a gate.
     #[must_use]
-    pub fn behind(limits: &Limits, gate: Gate) -> Self {
-        let config = Self::new(limits)
+    pub fn behind(gate: Gate) -> Self {
+        let config = Self::new()
             .config
             .with_allowed_origins(gate.origins().iter().cloned())
             .enforce_origin_validation();
@@ -97,8 +97,9 @@ impl Service {
     {
         let host = anonymous(uid, &door.limits);
         let service = service_fn(|request| async {
-            let turned_away = self.turned_away(&request);
-            let answer = match turned_away {
+            let page = self.page(&request);
+            let turned_away = self.turned_away(&request, page.is_some());
+            let mut answer = match turned_away {
                 // Its connection ends with it, and gives way to others until then.
                 Some(mut answer) => {
                     let close = HeaderValue::from_static("close");
@@ -111,6 +112,9 @@ impl Service {
                     answer
                 }
             };
+            if let Some(origin) = page {
+                pages::show(answer.headers_mut(), origin);
+            }
             Ok::<_, Infallible>(answer)
         });
         let writer = Deadlined::new(writer, door.limits.write());
@@ -131,8 +135,21 @@ impl Service {
         ended.map_err(io::Error::other)
     }
 
-    /// What a request without the right to be answered is told.
-    fn turned_away(&self, request: &Request<Incoming>) -> Option<Answer> {
+    /// The origin of the named page that a request is from.
+    fn page(&self, request: &Request<Incoming>) -> Option<HeaderValue> {
+        let gate = self.gate.as_ref()?;
+        gate.page(request.uri(), request.headers()).cloned()
+    }
+
+    /// What a request without the right to be answered is told; of a named page it may be asked whether it would
+    /// have it.
+    fn turned_away(&self, request: &Request<Incoming>, is_of_page: bool) -> Option<Answer> {
+        if is_of_page && pages::is_preflight(request.method(), request.headers()) {
+            let mut answer = Response::new(Full::<Bytes>::default().boxed());
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+            pages::welcome(answer.headers_mut());
+            return Some(answer);
+        }
         let checked = self.gate.as_ref()?.check(request.uri(), request.headers());
         let (status, body) = checked.err()?;
         Some(refusal(status, &body))
@@ -153,7 +170,7 @@ impl Service {
         // With this header a peer sends its body only when it is read.
         let is_asked_for = head.headers.contains_key(EXPECT);
         let read = read(door, is_asked_for, body);
-        let (mut body, _paid) = match timeout(door.limits.frame(), read).await {
+        let (mut body, paid) = match timeout(door.limits.frame(), read).await {
             Ok(Ok(read)) => read,
             Ok(Err(refused)) => return refused,
             Err(_) => {
@@ -165,12 +182,18 @@ impl Service {
                 return refusal(StatusCode::REQUEST_TIMEOUT, &body);
             }
         };
+        let bytes = body.len();
         let parcel = match head.method {
             Method::POST => match unload(&mut body) {
                 Ok(parcel) => parcel,
                 Err(fault) => return broken(&fault),
             },
             _ => None,
+        };
+        // A peer that goes away takes this future with it, but not its call.
+        let (parcel, _paid) = match parcel {
+            Some(parcel) => (Some(Arc::new(parcel.paid(bytes, paid))), Paid::default()),
+            None => (None, paid),
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
         let host = Host {
@@ -186,6 +209,8 @@ impl Service {
 
     /// A service for one request.
     fn mcp(&self, door: &Door, host: Host, parcel: Option<Arc<Parcel>>) -> Mcp {
+        let bytes_max = door.limits.frame_bytes_max;
+        let config = self.config.clone().with_max_request_body_bytes(bytes_max);
         let door = door.clone();
         let server = move || {
             let server = Server::new(
@@ -196,7 +221,7 @@ impl Service {
             );
             Ok(server.with_parcel(parcel.clone()))
         };
-        StreamableHttpService::new(server, Arc::default(), self.config.clone())
+        StreamableHttpService::new(server, Arc::default(), config)
     }
 }
 

@@ -1,13 +1,23 @@
 //! The HTTP door as a peer sees it: requests written by hand, on a real socket.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::sync::Arc;
 
-use crate::api::Limits;
+use futures_util::FutureExt;
+use lore::protocol::{Args, frame};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::yield_now;
+
+use super::Service;
+use crate::api::limits::Paid;
 use crate::api::mcp::tests::parcel::{ODD, contents, odd_call};
 use crate::api::mcp::tests::{House, call, initialize, modern};
-use crate::api::trial::KINDS;
+use crate::api::seats::Seat;
+use crate::api::trial::{BEGUN, KINDS, MAY_END};
+use crate::api::{Doors, Limits};
+use crate::live::Live;
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -42,11 +52,14 @@ async fn send(house: &House, request: &[u8]) -> Reply {
 }
 
 async fn post(house: &House, path: &str, headers: &str, body: &str) -> Reply {
-    let request = format!(
+    send(house, posted(path, headers, body).as_bytes()).await
+}
+
+fn posted(path: &str, headers: &str, body: &str) -> String {
+    format!(
         "POST {path} HTTP/1.1\r\n{headers}{ACCEPT}{JSON}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
-    );
-    send(house, request.as_bytes()).await
+    )
 }
 
 const HOST: &str = "Host: localhost\r\n";
@@ -336,4 +349,100 @@ async fn a_connection_has_a_quota() {
     assert!(replies.body.contains("RATE_LIMITED"), "{}", replies.body);
     let other = send(&house, request(21, "Connection: close\r\n").as_bytes()).await;
     assert!(!other.body.contains("RATE_LIMITED"), "{}", other.body);
+}
+
+/// The limits of bodies are those of the settings when a connection comes.
+#[tokio::test]
+async fn a_higher_limit_holds_for_new_connections() {
+    let house = House::open(Limits::default());
+    let limits = |frame_bytes_max| Limits {
+        frame_bytes_max,
+        ..Limits::default()
+    };
+    let live = Live::new(limits(64 << 10));
+    let path = house.folder.path().join("live.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let stop = house.door.stop.clone();
+    let doors = Doors::new(house.find(), live.clone(), 4, stop);
+    tokio::spawn(Arc::new(doors).serve(listener, || {}));
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
+        "params": {"_meta": {"large": "x".repeat(100 << 10)}}});
+    for (bytes_max, status) in [(64 << 10, "413"), (1 << 20, "200")] {
+        live.set(limits(bytes_max));
+        let mut stream = UnixStream::connect(&path).await.unwrap();
+        let request = posted("/mcp", HOST, &list.to_string());
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+    }
+}
+
+/// Who goes away while its large calls are carried out gets nothing back for them: they stay paid for, and keep
+/// their turns, until they have ended.
+#[tokio::test]
+async fn who_goes_away_leaves_its_calls_paid_for() {
+    const LARGE_BYTES: usize = 3 << 20;
+    let limits = Limits {
+        // A quarter of it is for small calls.
+        bytes_in_flight_total_max: LARGE_BYTES / 3 * 4,
+        ..Limits::default()
+    };
+    let (house, service) = (House::open(limits), Service::new());
+    let (budget, seat) = (&house.door.budget, Seat::alone().unwrap());
+    let object = json!({"object": {"text": "x".repeat(900 << 10)}});
+    let body = call(1, "trial_hold", object).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    for _ in 0..3 {
+        let (mut peer, server) = UnixStream::pair().unwrap();
+        let (read, write) = server.into_split();
+        let asks = async {
+            peer.write_all(request.as_bytes()).await.unwrap();
+            BEGUN.acquire().await.unwrap().forget();
+            drop(peer);
+        };
+        let served = service.serve(&house.door, 1, &seat, read, write);
+        let ((), _) = tokio::join!(asks, served);
+    }
+    let is_free = |bytes| budget.large(&mut Paid::default(), bytes);
+    let give_back = async || {
+        assert!(!is_free(1), "they are still carried out");
+        assert!(budget.turn(usize::MAX).now_or_never().is_none());
+        MAY_END.add_permits(3);
+        drop(budget.turn(usize::MAX).await);
+        while !is_free(LARGE_BYTES) {
+            yield_now().await;
+        }
+    };
+    give_back().await;
+    // The same by frames, of connections that give way to others.
+    let mut frames = Vec::new();
+    let hello = frame::Hello {
+        client: "t/1".to_owned(),
+        ..frame::Hello::default()
+    };
+    frame::encode_hello(&mut frames, &hello);
+    let object = json!({"object": {"text": "x".repeat(900 << 10)}});
+    let arguments = Args::Json(object.to_string().into_bytes());
+    frame::encode_call(&mut frames, 1, "trial_hold", &arguments);
+    for _ in 0..3 {
+        let (mut peer, server) = UnixStream::pair().unwrap();
+        let (read, mut write) = server.into_split();
+        let mut read = BufReader::new(read);
+        let asks = async {
+            peer.write_all(&frames).await.unwrap();
+            BEGUN.acquire().await.unwrap().forget();
+        };
+        tokio::select! {
+            _ = house.door.frames(1, &seat, &mut read, &mut write) => panic!("it is still there"),
+            () = asks => {}
+        }
+    }
+    give_back().await;
 }

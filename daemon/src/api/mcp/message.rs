@@ -143,7 +143,7 @@ pub fn check(line: &[u8]) -> Result<(), Fault> {
 ///
 /// # Errors
 /// [`Fault`], for the sender.
-pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Parcel>>, Fault> {
+pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, Fault> {
     let arguments = match parse(body)? {
         Parsed::Nothing | Parsed::Other(_) => return Ok(None),
         Parsed::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
@@ -155,7 +155,7 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<Arc<Parcel>>, Fault> {
             arguments
         }
     };
-    Ok(Some(Arc::new(Parcel::new(arguments))))
+    Ok(Some(Parcel::new(arguments)))
 }
 
 enum Parsed {

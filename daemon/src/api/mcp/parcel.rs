@@ -11,11 +11,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::api::limits::Paid;
+
 /// The parcel of one call.
 #[derive(Debug, Default)]
 pub struct Parcel {
     arguments: Mutex<Option<Vec<u8>>>,
     content: Mutex<Option<Content>>,
+    /// Of the whole request, where nothing else that lives as long as the call counts them.
+    bytes: usize,
+    _paid: Paid,
 }
 
 /// A reply as the content of a tool's result.
@@ -35,8 +40,25 @@ impl Parcel {
     pub fn new(arguments: Vec<u8>) -> Self {
         Self {
             arguments: Mutex::new(Some(arguments)),
-            content: Mutex::default(),
+            ..Self::default()
         }
+    }
+
+    /// The same of a request of so many bytes, with what it has paid for them. That is given back with the
+    /// parcel: when the call has ended, even if its caller is long gone.
+    #[must_use]
+    pub fn paid(self, bytes: usize, paid: Paid) -> Self {
+        Self {
+            bytes,
+            _paid: paid,
+            ..self
+        }
+    }
+
+    /// Bytes of the request; 0 where others count them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The arguments, once.

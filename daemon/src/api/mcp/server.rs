@@ -39,7 +39,7 @@ use crate::api::operations::TABLE;
 use crate::api::toolbox::Toolbox;
 use crate::error::Refusal;
 use crate::log::Actor;
-use crate::operation::{Access, Answer, Caller, Patience};
+use crate::operation::{Access, Answer, Caller, Operation, Patience};
 
 /// The longest label of a client, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
@@ -158,20 +158,27 @@ impl Server {
 
     async fn call(
         &self,
-        name: &str,
+        operation: &Operation,
         mut caller: Caller,
-        args: Args,
+        parcel: &Parcel,
         flight: Option<&Flight>,
     ) -> Answer {
         if let Some(flight) = flight {
             caller.patience = flight.patience().clone();
         }
+        let bytes = match flight {
+            Some(flight) => flight.bytes(),
+            // What waits has let go of its arguments by then.
+            None if operation.waits => 0,
+            None => parcel.bytes(),
+        };
         let _paid = match flight {
             Some(flight) if flight.is_unpaid() => Some(self.budget.small(flight.bytes()).await),
             Some(_) | None => None,
         };
-        let _turn = self.budget.turn(flight.map_or(0, Flight::bytes)).await;
-        self.dispatch.call(caller, name, args).await
+        let _turn = self.budget.turn(bytes).await;
+        let args = Args::Json(parcel.take_arguments().unwrap_or_default());
+        self.dispatch.call(caller, operation.name, args).await
     }
 }
 
@@ -257,10 +264,9 @@ impl ServerHandler for Server {
         let Some(parcel) = carried.or_else(|| self.parcel.clone()) else {
             return Err(ErrorData::internal_error("a call has a parcel", None));
         };
-        let args = Args::Json(parcel.take_arguments().unwrap_or_default());
         let caller = self.caller_of(&cx, operation.access);
         let flight = cx.extensions.get::<Arc<Flight>>().cloned();
-        let call = self.call(operation.name, caller, args, flight.as_deref());
+        let call = self.call(operation, caller, &parcel, flight.as_deref());
         let call = AssertUnwindSafe(call).catch_unwind();
         let answer = match operation.access {
             Access::Read => unless_cancelled(&cx, call).await?,

@@ -66,7 +66,7 @@ impl House {
     }
 
     /// Everybody calls into the same.
-    fn find(&self) -> Find {
+    pub fn find(&self) -> Find {
         let dispatch = self.door.dispatch.clone();
         Box::new(move |_| {
             let (dispatch, stays) = (dispatch.clone(), Box::new(()));

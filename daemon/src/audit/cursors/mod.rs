@@ -9,8 +9,8 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::log::{Actor, Hash, codec};
 use crate::operation::{Context, blocking};
-use crate::store::{Error, StoreId};
+use crate::store::{Error, StoreId, durable};
 
 /// Cursors that are kept, of all users.
 pub const CURSORS_MAX: usize = 10_000;
@@ -363,15 +363,5 @@ fn write(path: &Path, rows: &Rows) -> Result<(), Error> {
         .map(|((uid, name), kept)| (*uid, name.as_str(), kept))
         .collect();
     let bytes = codec::encode(&rows);
-    let aside = path.with_extension("new");
-    let mut file = File::create(&aside).map_err(Error::file("creating", &aside))?;
-    file.write_all(&Hash::of(&bytes).0)
-        .and_then(|()| file.write_all(&bytes))
-        .and_then(|()| file.sync_all())
-        .map_err(Error::file("writing", &aside))?;
-    fs::rename(&aside, path).map_err(Error::file("renaming", path))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(Error::file("syncing", folder))
+    durable::replace(path, &[&Hash::of(&bytes).0, &bytes]).map_err(Error::file("writing", path))
 }

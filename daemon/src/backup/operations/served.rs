@@ -6,7 +6,7 @@ use lore::connection::Connection;
 use lore::protocol::log::{
     BackupArgs, BackupBlobArgs, BackupBlobReply, BackupObjectsArgs, BackupObjectsReply, BackupReply,
 };
-use lore::protocol::{Args, Position};
+use lore::protocol::{Args, Code, Position};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -24,7 +24,10 @@ impl Served {
         let refused = |error: &dyn std::fmt::Display| Error::refused(format!("{name}: {error}"));
         let args = serde_json::to_vec(args).map_err(|error| refused(&error))?;
         let reply = self.0.call(name, &Args::Json(args));
-        let reply = reply.map_err(|error| refused(&error))?;
+        let reply = reply.map_err(|error| match error.to_body() {
+            body if body.code == Code::Corrupt => Error::Corrupt(body.message),
+            _ => refused(&error),
+        })?;
         serde_json::from_slice(&reply.json).map_err(|error| refused(&error))
     }
 }

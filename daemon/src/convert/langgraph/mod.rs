@@ -16,7 +16,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use self::sqlite::{Database, Place, Table};
-use super::{Error, Lines};
+use super::{Error, Lines, Prefix};
 use crate::clock::{Micros, parse_time};
 use crate::log::Hash;
 
@@ -45,8 +45,8 @@ type ThreadKey = (String, String);
 #[derive(Default)]
 struct Thread {
     checkpoints: BTreeMap<String, Place>,
-    /// By task and number.
-    writes: BTreeMap<String, BTreeMap<(String, i64), Place>>,
+    /// In the order in which they were written: what comes later stands behind, whatever its task and number are.
+    writes: BTreeMap<String, Vec<Place>>,
 }
 
 /// Writes the lines of a database.
@@ -124,13 +124,9 @@ fn threads(
     if let Some(table) = writes {
         database.scan(table, &mut |place, values| {
             let row = Row { table, values };
-            let number = match row.get("idx") {
-                sqlite::Value::Integer(number) => *number,
-                _ => 0,
-            };
             if let Some(thread) = threads.get_mut(&row.key()) {
                 let of_checkpoint = thread.writes.entry(row.text("checkpoint_id")).or_default();
-                of_checkpoint.insert((row.text("task_id"), number), place);
+                of_checkpoint.push(place);
             }
             Ok(())
         })?;
@@ -190,7 +186,7 @@ impl Writing<'_, '_> {
                 session.checkpoints += 1;
                 self.event(saved.at, "CheckpointSaved", saved.payload)?;
             }
-            for place in thread.writes.get(id).into_iter().flat_map(BTreeMap::values) {
+            for place in thread.writes.get(id).into_iter().flatten() {
                 self.step(*place, saved.at, &mut session)?;
             }
         }
@@ -297,7 +293,7 @@ impl Writing<'_, '_> {
         let ts = checkpoint.get("ts").and_then(Value::as_str);
         let at = ts.and_then(parse_time).unwrap_or(0);
         let payload = json!({
-            "checkpoint": checkpoint_id(id),
+            "checkpoint": checkpoint_id(id, self.lines.prefix()),
             "context": context,
             "metadata": metadata(id, row, &checkpoint),
         });
@@ -389,12 +385,13 @@ fn session_id((thread, graph): &ThreadKey, part: u32) -> String {
     }
 }
 
-/// Its own id, if that is a UUID; else one that follows from it.
-fn checkpoint_id(id: &str) -> String {
-    if crate::checkpoints::CheckpointKey::parse(id).is_some() {
+/// Its own id, if that is a UUID; else, and behind a prefix, one that follows from it.
+fn checkpoint_id(id: &str, prefix: Option<&Prefix>) -> String {
+    if prefix.is_none() && crate::checkpoints::CheckpointKey::parse(id).is_some() {
         return id.to_ascii_lowercase();
     }
-    let hash = Hash::of(id.as_bytes()).to_string();
+    let prefixed = prefix.map(|prefix| prefix.id(id));
+    let hash = Hash::of(prefixed.as_deref().unwrap_or(id).as_bytes()).to_string();
     let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
     format!(
         "{}-{}-4{}-8{}-{}",

@@ -216,6 +216,72 @@ fn writes_go_on_in_another_session() {
     assert_eq!(steps.count(), 2, "each session counts its own");
 }
 
+/// A thread that waits for an answer, and then goes on: what it says first it says again, before anything that came
+/// since, whatever the names and numbers of tasks are.
+#[test]
+fn what_came_since_comes_behind() {
+    let text = |text: &str| sqlite::Value::Text(text.to_owned());
+    let saved = |id: &str, at: &str| {
+        let checkpoint = json!({"ts": at, "channel_values": {"goal": id}});
+        let checkpoint = sqlite::Value::Blob(checkpoint.to_string().into_bytes());
+        sqlite::tests::row(&[text("t"), text(id), text("json"), checkpoint])
+    };
+    let wrote = |task: &str, idx: i64, channel: &str| {
+        let value = sqlite::Value::Blob(json!(format!("{task} {idx}")).to_string().into_bytes());
+        let (task, idx) = (text(task), sqlite::Value::Integer(idx));
+        sqlite::tests::row(&[
+            text("t"),
+            text("c-1"),
+            task,
+            idx,
+            text(channel),
+            text("json"),
+            value,
+        ])
+    };
+    let checkpoints = [
+        saved("c-1", "2026-01-31T12:00:00+00:00"),
+        saved("c-2", "2026-01-31T12:00:01+00:00"),
+    ];
+    let writes = [
+        wrote("task-b", -3, "__interrupt__"),
+        wrote("task-c", 0, "notes"),
+        wrote("00000000-0000-0000-0000-000000000000", -4, "__resume__"),
+        wrote("task-a", 0, "notes"),
+        wrote("task-b", -4, "__resume__"),
+        wrote("task-b", 0, "goal"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("thread.sqlite");
+    let events = |saved: usize, wrote: usize| -> Vec<String> {
+        let bytes = sqlite::tests::database(&[
+            (
+                "checkpoints",
+                "thread_id, checkpoint_id, type, checkpoint",
+                checkpoints[..saved].to_vec(),
+            ),
+            (
+                "writes",
+                "thread_id, checkpoint_id, task_id, idx, channel, type, value",
+                writes[..wrote].to_vec(),
+            ),
+        ]);
+        std::fs::write(&path, bytes).unwrap();
+        let (text, left_out) = converted(&path).unwrap();
+        assert_eq!(left_out, [""; 0]);
+        crate::overview::check_whole(&text).unwrap();
+        let events = text.lines().filter(|line| line.contains("\"payload\""));
+        events.map(str::to_owned).collect()
+    };
+    let mut before = events(1, 0);
+    for (saved, wrote) in [(1, 2), (1, 3), (1, 5), (2, 6)] {
+        let after = events(saved, wrote);
+        assert_eq!(after.len(), 1 + saved + wrote, "{after:#?}");
+        assert_eq!(after[..before.len()], before, "{saved} {wrote}");
+        before = after;
+    }
+}
+
 /// Ids hold what they can of a name, and tell two apart.
 #[test]
 fn ids() {
@@ -226,9 +292,21 @@ fn ids() {
     assert_ne!(id("a/1", "", 1), id("a:1", "", 1));
     assert_ne!(id("a", "x", 1), id("a", "y", 1));
     assert!(id(&"ä".repeat(500), "", 12).len() <= 128);
-    let made = checkpoint_id("no uuid");
-    assert!(
-        crate::checkpoints::CheckpointKey::parse(&made).is_some(),
-        "{made}"
-    );
+    let uuid = "1f0fe9a0-0000-6002-8000-000000000000";
+    assert_eq!(checkpoint_id(uuid, None), uuid);
+    let prefix = |text: &str| text.parse::<Prefix>().unwrap();
+    let (again, other) = (prefix("again"), prefix("other"));
+    let made = [
+        checkpoint_id("no uuid", None),
+        checkpoint_id("no uuid", Some(&again)),
+        checkpoint_id(uuid, Some(&again)),
+        checkpoint_id(uuid, Some(&other)),
+    ];
+    for (n, one) in made.iter().enumerate() {
+        assert!(crate::checkpoints::CheckpointKey::parse(one).is_some());
+        assert!(!made[..n].contains(one) && one != uuid, "{made:?}");
+    }
+    let longest = id(&"ä".repeat(500), "", u32::MAX);
+    let longest = prefix(&"p".repeat(32)).id(&longest);
+    assert!(lore::protocol::SessionId::new(longest).is_ok());
 }

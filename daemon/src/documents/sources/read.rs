@@ -8,6 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+#[cfg(target_os = "linux")]
+use rustix::fs::{ResolveFlags, openat2};
 use rustix::io::Errno;
 
 use super::failure::why;
@@ -108,15 +110,20 @@ fn too_long(bytes: u64, bytes_max: u64) -> Unread {
     ))
 }
 
+/// How folders are opened: not through a link.
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
 /// Opens a regular file, folder by folder, so that no link leads out of the source. What it is, is asked
 /// before it is opened, since opening alone can set off things in a device, and again afterwards, since
 /// it may be another one by then.
 fn open(base: &Path, path: &str) -> Result<File, Unread> {
-    let directory = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut folder: OwnedFd = openat(CWD, base, directory, Mode::empty()).map_err(failed)?;
+    let mut folder = open_base(base).map_err(failed)?;
     let mut rest = path;
     while let Some((name, below)) = rest.split_once('/') {
-        folder = openat(&folder, name, directory, Mode::empty()).map_err(failed)?;
+        folder = openat(&folder, name, DIRECTORY, Mode::empty()).map_err(failed)?;
         rest = below;
     }
     let before = statat(folder.as_fd(), rest, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
@@ -126,6 +133,24 @@ fn open(base: &Path, path: &str) -> Result<File, Unread> {
     let file = File::from(openat(&folder, rest, flags, Mode::empty()).map_err(failed)?);
     regular(FileType::from_raw_mode(metadata(&file)?.mode()))?;
     Ok(file)
+}
+
+/// Where a source begins; its path had no links when the source was added. A link that has come into it since
+/// is refused, also in the folders above it, where the system can look at all of a path at once.
+fn open_base(base: &Path) -> Result<OwnedFd, Errno> {
+    #[cfg(target_os = "linux")]
+    match openat2(
+        CWD,
+        base,
+        DIRECTORY,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    ) {
+        // Kernels before 5.6 have no such call, and some sandboxes refuse it as one that they do not know.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        opened => return opened,
+    }
+    openat(CWD, base, DIRECTORY, Mode::empty())
 }
 
 fn regular(kind: FileType) -> Result<(), Unread> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::DataFolder;
 use crate::log::Position;
-use crate::store::StoreId;
+use crate::store::{StoreId, durable};
 
 /// It is written at most so often.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
@@ -71,10 +71,8 @@ impl Place {
             return;
         }
         *written = Some(Instant::now());
-        let new = self.path.with_extension("new");
         let text = format!("{} {position} {end}\n", self.store);
-        let done = fs::write(&new, text).and_then(|()| fs::rename(&new, &self.path));
-        if let Err(error) = done {
+        if let Err(error) = durable::replace(&self.path, &[text.as_bytes()]) {
             tracing::debug!(%error, "the place of a follower was not written down");
         }
     }

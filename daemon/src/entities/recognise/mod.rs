@@ -38,7 +38,7 @@ pub use find::{Data, Find, How, Link, Recognised};
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
 pub use knowledge::{Knowledge, Mention, listing, mentions};
-pub use names::{Closeness, canonical_key, is_hidden, match_known, shown_name};
+pub use names::{Closeness, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
 pub use packs::{PackError, PackSet};
 
 use choose::{Candidate, choose};

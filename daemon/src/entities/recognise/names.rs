@@ -20,6 +20,9 @@ pub fn canonical_key(kind: &str, name: &str) -> String {
     special.unwrap_or(folded)
 }
 
+/// The kind of what has a name and nothing that says its kind.
+pub const UNKNOWN_KIND: &str = "thing";
+
 /// A name as it is shown and passed on: trimmed, white space folded, control and bidirectional
 /// characters written out as `\u{202e}`. `None` if nothing is left or it exceeds
 /// [`NAME_BYTES_MAX`].

@@ -13,6 +13,9 @@ use crate::store::reserve::free_bytes;
 /// Inodes below which new files soon cannot be made.
 const INODES_MIN: u64 = 1000;
 
+/// The bit of a folder in which everybody may have files, but take away only their own.
+const STICKY: u32 = 0o1000;
+
 /// The folders in a data folder, as far as they are there.
 const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
 /// The one whose content follows from the others'.
@@ -88,6 +91,11 @@ fn is_ours_alone(patient: &Patient<'_>, path: &Path) -> bool {
     let places = patient.places;
     if path == places.data && places.daemon_lock().exists() {
         return true;
+    }
+    // `/tmp` and its kin are everybody's, even while they are empty.
+    let is_sticky = |found: fs::Metadata| found.mode() & STICKY != 0;
+    if fs::metadata(path).is_ok_and(is_sticky) {
+        return false;
     }
     let is_ours = |entry: fs::DirEntry| match path == places.state {
         true => entry.path() == places.log(),

@@ -283,7 +283,7 @@ fn differs(id: &str, line: u64, what: &str) -> Refusal {
     let message =
         format!("there is a session `{id}` that says something else than line {line}: {what}");
     Refusal::new(Code::Conflict, message).hint(
-        "Nothing of it was recorded. Give the session in the file another id, or forget the one that is here.",
+        "Nothing of it was recorded. Give the session in the file another id: `lore import --from` takes a `--prefix`.",
     )
 }
 

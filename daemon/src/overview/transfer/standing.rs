@@ -3,19 +3,22 @@
 //!
 //! Programs that write their files anew put what is new where it belongs: a memory server its entities before
 //! all relations. So what is new need not stand at the end of the lines; but it may not be older than what is
-//! there, since it is recorded behind it.
+//! there, since it is recorded behind it. And a relation to a name whose kind was not known is the same relation
+//! once a line tells the kind.
 
 use std::collections::{HashMap, VecDeque};
 
 use lore::protocol::RawObject;
 
 use super::lines::Payload;
+use super::payloads::{Entity, Related};
 use super::read::{Event, Imported};
 use super::tell::Told;
 use super::write::Export;
 use crate::canonical::Canonical;
 use crate::clock::{Micros, format_time};
-use crate::entities::EntitiesFound;
+use crate::entities::recognise::{UNKNOWN_KIND, canonical_key};
+use crate::entities::{EntitiesFound, EntitiesRelated};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Origin, Position};
 use crate::sessions;
@@ -72,12 +75,19 @@ pub fn standing(export: &Export<'_>, imported: &Imported) -> Result<Standing, Re
     Ok(comparing.end(&imported.events))
 }
 
+/// Places of events in the lines, by what the events say.
+type Wanted = HashMap<Hash, VecDeque<usize>>;
+
 /// The lines on one side, while the events on the other pass by.
 struct Comparing {
     /// The events of the lines that were not met yet, by what they say.
-    wanted: HashMap<Hash, VecDeque<usize>>,
+    wanted: Wanted,
+    /// Relations of the lines, by what they say where the kinds of entities are not known.
+    blurred: Wanted,
     /// Of each event of the lines whether it is there.
     is_there: Vec<bool>,
+    /// Relations that passed by, name an entity of no known kind, and were not met: number, and what they say.
+    unknown: Vec<(u64, Hash)>,
     /// Events that passed by.
     passed: u64,
     /// When the newest of these happened.
@@ -88,14 +98,20 @@ struct Comparing {
 
 impl Comparing {
     fn of(imported: &Imported) -> Result<Self, Refusal> {
-        let mut wanted: HashMap<Hash, VecDeque<usize>> = HashMap::new();
+        let (mut wanted, mut blurred) = (Wanted::new(), Wanted::new());
         for (index, event) in imported.events.iter().enumerate() {
             let what = said(&event.origin, &event.payload, event.context.as_ref())?;
             wanted.entry(what).or_default().push_back(index);
+            for related in less_known(&event.payload) {
+                let what = said(&event.origin, &related, None)?;
+                blurred.entry(what).or_default().push_back(index);
+            }
         }
         Ok(Self {
             wanted,
+            blurred,
             is_there: vec![false; imported.events.len()],
+            unknown: Vec::new(),
             passed: 0,
             newest: 0,
             other: None,
@@ -111,6 +127,8 @@ impl Comparing {
             Some(is_there) => *is_there = true,
             // They are found here in what the lines brought, sooner or later.
             None if payload.kind() == EntitiesFound::KIND => return Ok(()),
+            // Others may say exactly what the lines do.
+            None if is_unknown(payload) => self.unknown.push((self.passed, what)),
             None => {
                 self.other.get_or_insert((self.passed, payload.kind()));
             }
@@ -119,7 +137,24 @@ impl Comparing {
         Ok(())
     }
 
-    fn end(self, events: &[Event]) -> Standing {
+    /// Lets relations of names whose kind was not known meet those lines that tell it, of what is left of them.
+    fn meet_unknown(&mut self) {
+        for (passed, what) in std::mem::take(&mut self.unknown) {
+            let lines = self.blurred.entry(what).or_default();
+            let mut is_met = false;
+            while !is_met && let Some(index) = lines.pop_front() {
+                let is_there = self.is_there.get_mut(index);
+                is_met = is_there.is_some_and(|is_there| !std::mem::replace(is_there, true));
+            }
+            if !is_met {
+                let other = (passed, EntitiesRelated::KIND);
+                self.other = Some(self.other.map_or(other, |known| known.min(other)));
+            }
+        }
+    }
+
+    fn end(mut self, events: &[Event]) -> Standing {
+        self.meet_unknown();
         let is_new = |(_, is_there): &(usize, &bool)| !**is_there;
         let Some((first, _)) = self.is_there.iter().enumerate().find(is_new) else {
             return Standing::There;
@@ -148,6 +183,37 @@ impl Comparing {
             None => Standing::Grown(self.is_there),
         }
     }
+}
+
+/// A relation as it would be told if the kind of one entity, of the other, or of both were not known; none of
+/// anything else.
+fn less_known(payload: &Payload) -> Vec<Payload> {
+    let Payload::EntitiesRelated(related) = payload else {
+        return Vec::new();
+    };
+    let blurred = |entity: &Entity| Entity {
+        kind: UNKNOWN_KIND.to_owned(),
+        key: canonical_key(UNKNOWN_KIND, &entity.name),
+        name: entity.name.clone(),
+    };
+    let (from, to) = (blurred(&related.from), blurred(&related.to));
+    let ends = [
+        (from.clone(), related.to.clone()),
+        (related.from.clone(), to.clone()),
+        (from, to),
+    ];
+    let told = ends.into_iter().map(|(from, to)| {
+        let relation = related.relation.clone();
+        Box::new(Related { from, relation, to })
+    });
+    let others = told.filter(|told| told != related);
+    others.map(Payload::EntitiesRelated).collect()
+}
+
+/// Whether it relates an entity of no known kind.
+fn is_unknown(payload: &Payload) -> bool {
+    matches!(payload, Payload::EntitiesRelated(related)
+        if [&related.from, &related.to].iter().any(|entity| entity.kind == UNKNOWN_KIND))
 }
 
 /// What an event says, without what a line may leave out.

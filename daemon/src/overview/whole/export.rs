@@ -147,6 +147,10 @@ impl Export<'_> {
         })?;
         for event in &found {
             self.tell(page, place, event)?;
+            // What an event names may be far larger than itself.
+            if page.content.len() >= bytes_max {
+                return Ok(At::Outside(event.position()));
+            }
         }
         Ok(match is_end {
             true => behind_all,

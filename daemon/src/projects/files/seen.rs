@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use crate::log::Hash;
 use crate::projects::disk::Name;
+use crate::store::durable;
 
 /// A version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +65,7 @@ impl Seen {
     }
 
     fn write_down(&self) {
-        let new = self.path.with_extension("seen.new");
-        let written = fs::write(&new, self.text()).and_then(|()| fs::rename(&new, &self.path));
-        if let Err(error) = written {
+        if let Err(error) = durable::replace(&self.path, &[self.text().as_bytes()]) {
             tracing::debug!(%error, "what is on disk was not written down");
         }
     }

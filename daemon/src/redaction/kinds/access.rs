@@ -3,7 +3,8 @@
 use super::{Begin, Entropy, Form, How, Kind, form, prefixed};
 
 /// A private key between its two lines; where the second one is missing, its lines of base64. Line ends
-/// may be written out as `\n`.
+/// may be written out as `\n`. No header has such a line in it: else each line could have all behind
+/// it as its headers.
 macro_rules! pem {
     ($label:literal) => {
         &Form {
@@ -12,7 +13,7 @@ macro_rules! pem {
             pattern: concat!(
                 "-----BEGIN ",
                 $label,
-                r"-----(?:\s|\\+[nr])*(?:[A-Za-z][A-Za-z-]{2,20}: [^\r\n\\]{1,200}(?:\s|\\+[nr])+)*",
+                r"-----(?:\s|\\+[nr])*(?:[A-Za-z][A-Za-z-]{2,20}: (?:-{0,4}[^\r\n\\-])+(?:\s|\\+[nr])+)*",
                 r"[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=]*(?:\s|\\+[nr])*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\+[nr])*)*",
                 r"(?:(?:[A-Za-z0-9+/=]{1,15}(?:\s|\\+[nr])*){0,2}-----END ",
                 $label,
@@ -85,10 +86,13 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "jwt",
         "a JSON Web Token, signed or encrypted",
-        &prefixed(
-            &["eyj"],
-            r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
-        ),
+        &Form {
+            begin: Begin::Run("eyJ"),
+            ..prefixed(
+                &["eyj"],
+                r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
+            )
+        },
     ),
     form(
         "bearer-token",

@@ -65,13 +65,14 @@ pub(super) enum Begin {
     Before(usize),
     /// With the run of digits before it.
     Digits,
+    /// As [`Begin::Here`], with the keyword written so. Where one fails, so does every other in the same
+    /// run of letters, digits, `_` and `-`: what follows the run is the same for all of them.
+    Run(&'static str),
 }
 
 /// How random a secret has to look.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entropy {
-    /// Its form says enough, unless it is a placeholder.
-    Any,
     /// So many bits a character, at least.
     Bits(f32),
     /// As one would who knows nothing of it but that it may be a secret.
@@ -80,6 +81,9 @@ pub(super) enum Entropy {
     Password,
     /// It is one whatever it looks like, but for variables.
     Certain,
+    /// The same in a line that begins as those of configurations do; elsewhere, where people write of
+    /// the command, as a password would in running text.
+    Set,
 }
 
 /// All kinds: those with a form of their own first, so that they name what several match.

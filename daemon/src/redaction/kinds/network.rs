@@ -32,7 +32,7 @@ pub(super) const KINDS: &[Kind] = &[
             keywords: &["password 0 ", "password 7 ", "password 5 ", "password 6 "],
             begin: Begin::Here,
             pattern: r#"password (?:0 ([^\s"'\\]{4,})|7 ([0-9A-Fa-f]{6,})|[56] ([^\s"'\\]{8,}))"#,
-            entropy: Entropy::Certain,
+            entropy: Entropy::Set,
         },
     ),
     form(
@@ -42,7 +42,7 @@ pub(super) const KINDS: &[Kind] = &[
             keywords: &["tacacs-server ", "radius-server "],
             begin: Begin::Here,
             pattern: r#"(?:tacacs|radius)-server (?:host [^\s]{1,128} )?(?:[a-z-]{2,20} [0-9]{1,5} ){0,4}key (?:[067] )?([^\s"'\\]{4,})"#,
-            entropy: Entropy::Certain,
+            entropy: Entropy::Set,
         },
     ),
     form(
@@ -72,7 +72,7 @@ pub(super) const KINDS: &[Kind] = &[
             ],
             begin: Begin::Here,
             pattern: r#"snmp(?:-server|-agent)? community (?:read |write )?(?:cipher |simple )?([^\s"'\\;{]{3,})"#,
-            entropy: Entropy::Certain,
+            entropy: Entropy::Set,
         },
     ),
     form(
@@ -102,7 +102,7 @@ pub(super) const KINDS: &[Kind] = &[
             keywords: &["pre-shared-key ", "crypto isakmp key "],
             begin: Begin::Here,
             pattern: r#"(?:pre-shared-key (?:(?:local|remote|address|hostname) (?:[^\s]{1,64} )?(?:key )?|ascii-text |hexadecimal )?|crypto isakmp key )(?:[067] )?["']?([^\s"'\\;()]{6,})"#,
-            entropy: Entropy::Any,
+            entropy: Entropy::Set,
         },
     ),
 ];

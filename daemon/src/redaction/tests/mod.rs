@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod laws;
+mod long;
 mod texts;
 
 use super::*;

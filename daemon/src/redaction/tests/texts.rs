@@ -17,6 +17,37 @@ fn redacted(value: Value) -> Value {
     value
 }
 
+/// A value that stands beside its name, as in lists of variables and in elements, is found; others stay.
+#[test]
+fn values_beside_their_names() {
+    for (before, after) in [
+        (
+            "env:\n  - name: DB_PASSWORD\n    value: ",
+            "\n  - name: EDITOR\n    value: vi\n",
+        ),
+        ("env:\r\n- name: 'DB_PASSWORD'\r\n  value: \"", "\"\r\n"),
+        ("{\"text\": \"- name: DB_PASSWORD\\n  value: ", "\\n\"}"),
+        ("<property name=\"db.password\" value=\"", "\"/>"),
+        ("<add key='Password' value='", "' />"),
+    ] {
+        let text = format!("{before}s3cr3t9X{after}");
+        let wanted = format!("{before}[redacted:password]{after}");
+        let mut found = Found::default();
+        assert_eq!(Redactor::default().text(&text, &mut found), wanted);
+    }
+    for plain in [
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db, key: s3cr3t9X}\n",
+        "- name: EDITOR\n  value: s3cr3t9X\n",
+        "- name: DB_PASSWORD\n- name: HOST\n  value: s3cr3t9X\n",
+        "<input name=\"password\" value=\"Your password\">",
+        "<property name=\"db.password\" value=\"${db.password}\"/>",
+        "the name: password, and the value: s3cr3t9X",
+    ] {
+        let mut found = Found::default();
+        assert_eq!(Redactor::default().text(plain, &mut found), plain);
+    }
+}
+
 /// Words, placeholders, programs, names, hashes and examples of vendors are no secrets.
 #[test]
 fn ordinary_texts_stay() {
@@ -56,6 +87,11 @@ fn ordinary_texts_stay() {
         "-----BEGIN RSA PRIVATE KEY----- is how it begins",
         "snmp-server community public RO",
         "the key 7 of the map and password 7 times",
+        "it uses pre-shared-key authentication with the peer",
+        "the log says pre-shared-key mismatch",
+        "the snmp community strings were changed",
+        "a radius-server key rotation is due",
+        "choose a password 6 characters long",
         "eyJust.a.word",
         "[redacted:api-key]",
         "password=[redacted:password]",
@@ -122,6 +158,89 @@ fn names_of_json_are_context() {
             .unwrap()
             .starts_with("7 secrets were redacted")
     );
+}
+
+/// In lines of configurations what stands behind the command is a secret, whatever it looks like.
+#[test]
+fn lines_of_configurations_are_redacted() {
+    for (before, secret, kind) in [
+        (" pre-shared-key ", "authenticate", "ipsec-key"),
+        (
+            "hostname r1\nsnmp-server community ",
+            "ourstrings",
+            "snmp-community",
+        ),
+        ("r1(config)# radius-server key ", "rotation", "tacacs-key"),
+        ("username bob password 0 ", "characters", "cisco-password"),
+        (
+            "a\\nneighbor 192.0.2.1 password 0 ",
+            "characters",
+            "cisco-password",
+        ),
+        (
+            "set it with snmp-server community ",
+            "Zk81qWx",
+            "snmp-community",
+        ),
+    ] {
+        let found = [(kind.to_owned(), secret.to_owned())];
+        assert_eq!(findings(&format!("{before}{secret}")), found);
+    }
+}
+
+/// Under a key of data a password has any characters; what stands for one is whole.
+#[test]
+fn passwords_of_any_characters_are_redacted_under_keys() {
+    for password in [
+        "x9(Kd!f2mQ",
+        "a<7Tq|pW2z",
+        "&kP92{mz}Q",
+        "#8vT-q.Lw3",
+        "-Zr4]uB7[x",
+        "=9sD\\k2.Qm",
+        "\\2fG_h7Tq9",
+        ".K3n)v(8Rw",
+        "J4$(mW8q!z",
+        "t5${Rk9m%2",
+        "p8(Kd!f2mQ)",
+    ] {
+        let wanted = json!({"password": "[redacted:password]"});
+        assert_eq!(
+            redacted(json!({"password": password})),
+            wanted,
+            "{password}"
+        );
+    }
+    let printable: String = ('!'..='~').collect();
+    let made = (1..=1000).map(|seed| made(&printable, 20, seed));
+    let stay = made.filter(|one| redacted(json!({"password": one}))["password"] == **one);
+    let stay: Vec<String> = stay.collect();
+    assert!(stay.len() <= 10, "{stay:?}");
+    for other in [
+        "<your-password>",
+        "${DB_PASSWORD}",
+        "pre-${DB_PASSWORD}",
+        "{{vault.password}}",
+        "$(pass)",
+        "%(password)s",
+        "$DB_PASSWORD",
+        "<%=password%>",
+        "[filtered]",
+        "(unset)",
+        "getpass.getpass()",
+        "os.environ['DB_PASSWORD']",
+        "env[\"DB_PASSWORD\"]",
+        "Option<String>",
+        "string|null",
+        "string[]",
+        "#login-password",
+        ".password-field",
+        "--password",
+        "config.db.password",
+    ] {
+        let given = json!({"password": other});
+        assert_eq!(redacted(given.clone()), given);
+    }
 }
 
 /// Strings are judged as they read: escapes hide nothing, and lines of JSON are one after the other.

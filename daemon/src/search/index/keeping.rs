@@ -1,7 +1,7 @@
 //! How the indexes are kept on disk: what is fresh is written down, what was taken out leaves the files, and
 //! vectors that are gone give back their room.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -10,6 +10,7 @@ use super::{Index, IndexError};
 use crate::retrieval::models::Tier;
 use crate::retrieval::vectors::VectorError;
 use crate::search::tiers::{Tiered, lock, name, remove};
+use crate::store::durable;
 
 /// What is fresh is written down when it is so much.
 const FRESH_BYTES_MAX: u64 = 24 << 20;
@@ -154,8 +155,7 @@ fn compact(tier: &Tiered) -> Result<bool, IndexError> {
 }
 
 fn sync_folder(folder: &Path) -> Result<(), IndexError> {
-    let synced = File::open(folder).and_then(|opened| opened.sync_all());
-    synced.map_err(|source| IndexError::Io {
+    durable::sync_folder(folder).map_err(|source| IndexError::Io {
         path: folder.to_owned(),
         source,
     })

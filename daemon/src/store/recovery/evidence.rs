@@ -6,7 +6,8 @@
 
 use super::{Cause, Damage, Error, Site, io_at};
 use crate::store::{
-    creation::{self, parent, sync_folder},
+    creation,
+    durable::{parent, sync_folder},
     journal::Wound,
 };
 use std::{

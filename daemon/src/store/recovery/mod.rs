@@ -18,7 +18,7 @@ pub use verdict::{Cause, Cut, Damage, Positions, Verdict};
 
 use verdict::{bare, cut_of, finding};
 
-use super::creation::sync_folder;
+use super::durable::sync_folder;
 use super::journal::{self, BatchExtent, ItemKind, JournalItem, Standing, Survey, Tail};
 use std::{
     collections::BTreeMap,

@@ -18,7 +18,8 @@ fn at(file: &str, content: &[u8]) -> tempfile::TempDir {
 }
 
 fn read_within(dir: &tempfile::TempDir, path: &str, bytes_max: u64) -> Result<Content, Unread> {
-    read(dir.path(), path, bytes_max, &Clock::System)
+    let base = dir.path().canonicalize().unwrap();
+    read(&base, path, bytes_max, &Clock::System)
 }
 
 #[test]
@@ -80,6 +81,25 @@ fn what_is_not_read() {
     let limit = 50 << 20;
     let refused = read_within(&dir, "huge.txt", limit);
     assert!(matches!(refused, Err(Unread::Failed(why)) if why.contains("2147483648 bytes")));
+}
+
+/// A link in the place of the folder, or of one above it, leads nowhere.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_link_above_the_source() {
+    let dir = at("a/b/c.md", b"text");
+    let real = dir.path().canonicalize().unwrap();
+    let read = |base: &str| read(&real.join(base), "c.md", 100, &Clock::System);
+    assert_eq!(read("a/b").unwrap().bytes, b"text");
+    fs::rename(real.join("a"), real.join("moved")).unwrap();
+    symlink("moved", real.join("a")).unwrap();
+    symlink("moved/b", real.join("b")).unwrap();
+    for base in ["a/b", "b"] {
+        match read(base) {
+            Err(Unread::Barred(why)) => assert!(why.contains("behind a symbolic link"), "{why}"),
+            other => panic!("{base}: {other:?}"),
+        }
+    }
 }
 
 /// Binary files are passed over by their first bytes, unless their names promise a document.

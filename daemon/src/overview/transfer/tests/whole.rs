@@ -75,6 +75,10 @@ impl Place {
     }
 
     pub(super) fn export_whole(&self, scope: &Scope, bytes_max: usize) -> String {
+        self.pages_of_whole(scope, bytes_max).concat()
+    }
+
+    fn pages_of_whole(&self, scope: &Scope, bytes_max: usize) -> Vec<String> {
         let export = Export {
             shelf: Shelf {
                 rows: &self.bench.rows,
@@ -84,13 +88,13 @@ impl Place {
             scope: scope.clone(),
             up_to: self.bench.tail.position,
         };
-        let (mut text, mut from) = (String::new(), At::default());
+        let (mut pages, mut from) = (Vec::new(), At::default());
         loop {
             let page = export.page(from, bytes_max).unwrap();
-            text += &page.content;
+            pages.push(page.content);
             match page.next {
                 Some(place) => from = At::of_key(&place.key()).unwrap(),
-                None => return text,
+                None => return pages,
             }
         }
     }
@@ -149,6 +153,24 @@ proptest! {
         }
         if let Err(refusal) = read(&changed.into_iter().collect::<String>(), 1) {
             prop_assert!(refusal.message.starts_with("line "), "{}", refusal.message);
+        }
+    }
+}
+
+/// A page ends by what it holds: contents that stand beside the log count whole, too, and one that is longer than a
+/// page goes alone.
+#[test]
+fn pages_end_by_what_they_hold() {
+    let text = whole(&[(0, 0, 0, 70_000, 0); 100], &[]);
+    let longest = text.lines().map(str::len).max().unwrap() + 1;
+    let mut here = Place::new();
+    here.import_whole(&text).unwrap();
+    for bytes_max in [1, longest - 1, 3 * longest] {
+        let pages = here.pages_of_whole(&Scope::default(), bytes_max);
+        assert_eq!(pages.concat(), text);
+        for page in &pages {
+            let all_but_last = page.trim_end().rfind('\n').map_or(0, |end| end + 1);
+            assert!(all_but_last < bytes_max.max(longest), "{}", page.len());
         }
     }
 }

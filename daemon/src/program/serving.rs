@@ -1,0 +1,123 @@
+//! `lored serve`: the daemon with its threads, told to and by the service manager.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lore::places::Places;
+use lore::protocol::Position;
+use tokio_util::sync::CancellationToken;
+
+use super::{GOOD, NOT_STARTED, USAGE, fail};
+use crate::config::Config;
+use crate::daemon::{Daemon, Error};
+use crate::operation::Context;
+use crate::prepared::Prepared;
+use crate::reload::{Lives, Reload};
+use crate::service;
+use crate::service::manager::{self, News};
+
+/// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
+const WORKERS: usize = 2;
+/// Threads that carry out what takes long; further calls wait. Each keeps memory of its own for what it makes,
+/// so that hundreds cost more than they are quicker.
+const BLOCKING_THREADS: usize = 64;
+/// A thread that carried out a call and has had no other one for so long ends.
+const IDLE_THREAD: Duration = Duration::from_secs(1);
+
+/// Serves until told to stop.
+pub(super) fn serve(
+    config: &Config,
+    places: &Places,
+    is_system: bool,
+    reload: impl FnOnce(Lives) -> Reload,
+) -> ExitCode {
+    // Settings that cannot be served are no fault that goes away by itself.
+    if is_system && config.http.listen.is_some() {
+        return fail(&Error::HttpForAll.to_string(), USAGE);
+    }
+    let prepared = match Prepared::to_serve(config, places, is_system) {
+        Ok(prepared) => prepared,
+        Err(error) => return fail(&error.to_string(), NOT_STARTED),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("doors")
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_keep_alive(IDLE_THREAD)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
+    };
+    let mut lock = None;
+    let result = runtime.block_on(async {
+        let signals = service::listen().map_err(|error| error.to_string())?;
+        let daemon = match is_system {
+            true => Daemon::open_system_wide(config, places, prepared),
+            false => Daemon::open_prepared(config, places, prepared),
+        };
+        let daemon = daemon.map_err(|error| error.to_string())?;
+        lock = Some(daemon.lock());
+        tracing::info!(
+            socket = %places.socket.display(),
+            data = %places.data.display(),
+            position = %daemon.context().map_or(Position(0), |context| context.engine.position()),
+            "serving"
+        );
+        let reloading = reload(daemon.lives().clone()).run(signals.reload);
+        let reloading = tokio::spawn(reloading);
+        let managed = tokio::spawn(be_managed(daemon.context().cloned(), signals.stop.clone()));
+        let ended = daemon.run(signals.stop).await;
+        reloading.abort();
+        // The daemon ends only once it was told to stop, and then this has one thing left to tell.
+        if let Err(error) = managed.await {
+            tracing::debug!(%error, "the service manager was not told");
+        }
+        ended.map_err(|error: Error| error.to_string())
+    });
+    // With it the last threads that may have the store open: only then another daemon may open it.
+    drop(runtime);
+    drop(lock);
+    match result {
+        Ok(()) => {
+            tracing::info!("stopped");
+            GOOD.into()
+        }
+        Err(message) => fail(&message, NOT_STARTED),
+    }
+}
+
+/// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
+/// the writer answers, that the daemon is alive; and that it is stopping, once it is.
+async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) {
+    tell(News::Ready("serving"));
+    let alive = async {
+        let Some(every) = manager::watchdog() else {
+            return std::future::pending().await;
+        };
+        loop {
+            let is_alive = match &context {
+                Some(context) => context.engine.is_alive().await,
+                // One that does not answer is one user's; the others are served.
+                None => true,
+            };
+            if is_alive {
+                tell(News::Alive);
+            }
+            // Twice as often as is wanted, so that one that is late does not end the daemon.
+            tokio::time::sleep(every / 2).await;
+        }
+    };
+    tokio::select! {
+        () = alive => {}
+        () = stop.cancelled() => tell(News::Stopping),
+    }
+}
+
+fn tell(news: News<'_>) {
+    if let Err(error) = manager::tell(news) {
+        tracing::warn!(%error, "the service manager was not told");
+    }
+}

@@ -1,0 +1,138 @@
+//! Files that are exported, and what happens where an import is refused: nobody waits for ever, nobody else reads
+//! what was recorded, and what a refusal tells one to do works.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+use tests::{cold, until};
+
+use super::{call, good, lived, refused, text};
+
+/// A process that ends with the test.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// An import that is refused while the converter has more to write than a pipe holds ends, and says why.
+#[test]
+fn a_refusal_ends_the_conversion() {
+    let cold = cold!();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    // More than is imported of one session, and much behind that.
+    let observation = "tea ".repeat(1 << 18);
+    let entity = |n: u32| json!({"type": "entity", "name": format!("Ada {n}"), "entityType": "person", "observations": [observation]});
+    let content: String = (0..40).map(|n| format!("{}\n", entity(n))).collect();
+    std::fs::write(&file, content).unwrap();
+    let import = cold
+        .lore(&["import", "--from", "memory", text(&file)])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut import = Ending(import.unwrap());
+    let status = until("the refusal", Duration::from_secs(120), || {
+        import.0.try_wait().unwrap()
+    });
+    let mut said = String::new();
+    import
+        .0
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("the most that is imported at once"), "{said}");
+    assert!(!said.contains("Broken pipe"), "{said}");
+}
+
+/// An exported file is its owner's alone, as the store is; a link that somebody put where it is written is not
+/// followed, and neither is one in its own place.
+#[test]
+fn exported_files_are_their_owners() {
+    let cold = cold!();
+    let folder = tempfile::tempdir().unwrap();
+    lived(&cold, folder.path());
+    let precious = folder.path().join("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    let commands: [&[&str]; 2] = [&["export"], &["--session", "a-1", "session", "export"]];
+    for (n, command) in commands.into_iter().enumerate() {
+        let file = folder.path().join(format!("out-{n}.jsonl"));
+        let part = folder.path().join(format!("out-{n}.jsonl.part"));
+        for link in [&file, &part] {
+            symlink(&precious, link).unwrap();
+        }
+        good(&cold.run(&[command, &["--output", text(&file)]].concat()));
+        assert!(std::fs::read_to_string(&precious).unwrap() == "precious");
+        let made = std::fs::symlink_metadata(&file).unwrap();
+        assert!(made.is_file(), "{command:?}");
+        assert_eq!(made.permissions().mode() & 0o777, 0o600, "{command:?}");
+        assert!(std::fs::symlink_metadata(&part).is_err(), "{command:?}");
+        assert!(std::fs::read_to_string(&file).unwrap() == good(&cold.run(command)));
+    }
+}
+
+/// What was changed since it was imported comes in as the refusal says, beside what is there: under ids of its own, of
+/// sessions and of checkpoints, so that it can grow, too.
+#[test]
+fn what_differs_comes_in_under_other_ids() {
+    let cold = cold!();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/langgraph.sqlite");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("before.jsonl");
+    let converted = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lored-under-test"));
+        command.args(["convert", "langgraph", text(&golden)]);
+        good(&command.args(arguments).output().unwrap())
+    };
+    let before = converted(&[]).replacen("LangGraph thread", "Another thread", 1);
+    std::fs::write(&file, before).unwrap();
+    good(&cold.run(&["import", text(&file)]));
+    let import = ["import", "--from", "langgraph", text(&golden)];
+    let output = cold.run(&import);
+    refused(&output, &["`langgraph-thread-1`", "`--prefix`"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("forget"), "{said}");
+
+    let again = [&import[..], &["--prefix", "again"]].concat();
+    // As it was when it had three checkpoints or so.
+    let lines = converted(&["--prefix", "again"]);
+    let session = lines.lines().skip(1).take(8);
+    let session: String = session.map(|line| format!("{line}\n")).collect();
+    std::fs::write(&file, session + "{\"end\":{\"events\":7}}\n").unwrap();
+    good(&cold.run(&["import", text(&file)]));
+    let told = cold.run(&again);
+    assert!(
+        good(&told).starts_with("2 sessions and what is new of 1 others"),
+        "{told:?}"
+    );
+    let said = String::from_utf8_lossy(&told.stderr);
+    assert!(!said.contains("its id is taken"), "{said}");
+    let told = good(&cold.run(&again));
+    assert!(told.starts_with("0 sessions with 0 events"), "{told}");
+    let checkpoints = |session: &str| {
+        let args = json!({"sessionId": session});
+        let listed = call(&cold, "workflow_checkpoint_list", &args);
+        listed.as_array().unwrap().len()
+    };
+    for session in ["langgraph-thread-1", "again-langgraph-thread-1"] {
+        assert_eq!(checkpoints(session), 5, "{session}");
+    }
+    let bad = [&import[..], &["--prefix", "no id"]].concat();
+    refused(&cold.run(&bad), &["--prefix", "id"]);
+    let of_folder = ["import", "--from", "markdown", text(folder.path())];
+    let of_folder = [&of_folder[..], &["--prefix", "again"]].concat();
+    refused(&cold.run(&of_folder), &["`--project`"]);
+    call(&cold, "verify_log", &json!({}));
+}
