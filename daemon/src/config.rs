@@ -4,6 +4,7 @@
 
 mod access;
 mod http;
+pub mod log;
 pub mod of_project;
 mod projects;
 mod reading;

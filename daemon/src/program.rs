@@ -12,6 +12,7 @@ use lore::places::{PlaceError, Places};
 use tracing_subscriber::EnvFilter;
 
 use crate::backup::make::Choices;
+use crate::config::log;
 use crate::convert::{Kind, Prefix};
 use crate::reload::{Lives, Reload, SetLog};
 use crate::upstream::starter;
@@ -366,10 +367,7 @@ fn fail(message: &str, code: u8) -> ExitCode {
 /// `RUST_LOG` wins over the config; without it the level can be set anew by what is returned.
 fn log_to_stderr(filter: &str) -> Option<SetLog> {
     let said = std::env::var(EnvFilter::DEFAULT_ENV).ok();
-    // Other characters can make the parser panic.
-    let of_environment = said
-        .filter(|said| said.is_ascii())
-        .and_then(|said| EnvFilter::try_new(said).ok());
+    let of_environment = said.and_then(|said| log::filter(&said).ok());
     let is_fixed = of_environment.is_some();
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
@@ -390,5 +388,6 @@ fn log_to_stderr(filter: &str) -> Option<SetLog> {
 
 /// rmcp logs what clients sent from `warn` on, so it is kept at `error`.
 fn filter_of(filter: &str) -> EnvFilter {
-    EnvFilter::new(format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn"))
+    // Settings that were read have been tried.
+    log::filter(&format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn")).unwrap_or_default()
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tracing_subscriber::EnvFilter;
 
 use super::setting::{Acts, Setting, Takes};
 use super::{
-    Config, Durability, Error, access, http, projects, redaction, resolvers, search, service, set,
+    Config, Durability, Error, access, http, log, projects, redaction, resolvers, search, service,
+    set,
 };
 use crate::{checkpoints, packs};
 
@@ -86,13 +86,7 @@ impl File {
         let mut config = Config::new();
         config.engine.durable = self.durability == Durability::Sync;
         if let Some(log) = self.log {
-            // tracing-subscriber 0.3 panics on some other characters.
-            if !log.is_ascii() {
-                return Err(Error::Whole(format!(
-                    "the setting `log` is {log:?}: a filter is of ASCII characters alone"
-                )));
-            }
-            if let Err(error) = EnvFilter::try_new(&log) {
+            if let Err(error) = log::filter(&log) {
                 return Err(Error::Whole(format!(
                     "the setting `log` is {log:?}: {error}"
                 )));

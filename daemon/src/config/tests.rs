@@ -212,6 +212,15 @@ fn every_line_of_the_default_file_is_a_setting() {
     }
 }
 
+/// Patterns in a filter of the log are taken as they are written: of some no automaton would be built in any time.
+#[test]
+fn filters_of_the_log_have_no_patterns() {
+    let pattern = format!("{}{}", "G".repeat(54), ".".repeat(100));
+    let text = format!("log = \"info,[{{x={pattern}}}]\"");
+    let config = Config::parse(&text, Path::new("config.toml")).unwrap();
+    assert!(config.log.contains(&pattern));
+}
+
 /// Secrets are never shown.
 #[test]
 fn secrets_are_hidden() {
