@@ -9,8 +9,10 @@
 //! - [`client`]: the three together, for programs that just want to call.
 //! - [`bridge`]: MCP over stdio, through the daemon.
 //! - [`shown`]: what was recorded, as a person sees it.
+//! - [`say`]: words for people, as far as anybody reads them.
 //! - [`pages`]: manual pages and completions, made of a command line.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod bridge;
 pub mod client;
@@ -19,5 +21,6 @@ pub mod manager;
 pub mod pages;
 pub mod places;
 pub mod protocol;
+pub mod say;
 pub mod shown;
 pub mod start;

@@ -19,6 +19,9 @@ pub const SERVICE_UNIT: &str = "lored.service";
 /// The job of launchd.
 pub const LAUNCHD_LABEL: &str = "local.lored";
 
+/// The line that says so in the lock file of whoever works on a store without serving it.
+pub const MAINTENANCE: &str = "maintenance";
+
 /// The most of a lock file, a unit or a job that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
@@ -70,14 +73,16 @@ impl fmt::Display for Manager {
     }
 }
 
-/// The daemon that holds a lock, as its lock file tells: a first line with its process, one with
-/// `manager` and a name; others are passed over.
+/// What holds a daemon's lock, as its lock file tells: a first line with its process, one with `manager` and a name,
+/// and one with `maintenance` where it is no daemon; others are passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
     /// Its process; `None` when the file does not say.
     pub pid: Option<u32>,
     /// Who runs it; [`Manager::None`] when the file does not say.
     pub manager: Manager,
+    /// It works on the store and ends by itself: a backup or a verification, for instance.
+    pub is_maintenance: bool,
 }
 
 impl Holder {
@@ -90,7 +95,11 @@ impl Holder {
             .lines()
             .find_map(|line| line.strip_prefix("manager "))
             .map_or(Manager::None, |name| Manager::named(name.trim()));
-        Self { pid, manager }
+        Self {
+            pid,
+            manager,
+            is_maintenance: text.lines().any(|line| line.trim() == MAINTENANCE),
+        }
     }
 }
 
@@ -183,7 +192,7 @@ pub fn in_xml(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Whether a socket unit listens at this path. Of systemd's specifiers those are known that `lore
+/// Whether a socket unit listens at this path, in a user's manager with this folder of what runs. Of systemd's specifiers those are known that `lore
 /// service install` writes.
 fn listens_at(unit: &str, runtime: &Path, socket: &Path) -> bool {
     let said = unit
@@ -246,7 +255,15 @@ mod tests {
         held.lock().unwrap();
         let manager = Manager::Systemd;
         let pid = Some(7);
-        assert_eq!(holder(&lock).unwrap(), Some(Holder { pid, manager }));
+        let is_maintenance = false;
+        let held_by = Holder {
+            pid,
+            manager,
+            is_maintenance,
+        };
+        assert_eq!(holder(&lock).unwrap(), Some(held_by));
+        fs::write(&lock, "7\nmanager none\nmaintenance\n").unwrap();
+        assert!(holder(&lock).unwrap().unwrap().is_maintenance);
     }
 
     /// An enabled unit is in charge of its own socket alone, and only while there is a manager.

@@ -84,6 +84,17 @@ pub enum StartError {
         /// How long it was waited for.
         seconds: f32,
     },
+    /// Somebody works on the store, so that it cannot be served.
+    #[error(
+        "{who} works on the store at {data}, as a backup or a verification does, so nobody serves it: call again once \
+         that has ended", data = .data.display()
+    )]
+    Maintenance {
+        /// Which process.
+        who: String,
+        /// Where the store is.
+        data: PathBuf,
+    },
     /// Who answers serves other data.
     #[error(
         "the daemon at {socket} serves another home, not {data}: give each home a socket of its own, by LORE_HOME or \
@@ -275,6 +286,15 @@ fn not_ready(
     beside: Option<Manager>,
     started: Option<&Started>,
 ) -> StartError {
+    if let Ok(Some(holder)) = manager::holder(&places.daemon_lock())
+        && holder.is_maintenance
+    {
+        let pid = holder.pid.map(|pid| format!("process {pid}"));
+        return StartError::Maintenance {
+            who: pid.unwrap_or_else(|| "a process".to_owned()),
+            data: places.data.clone(),
+        };
+    }
     let socket = places.socket.clone();
     let seconds = ready_max.as_secs_f32();
     let who = match (beside, started) {

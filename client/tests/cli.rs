@@ -92,6 +92,61 @@ fn calls_are_for_scripts() {
     assert_eq!(run(home.path(), &["call", "conflict"]).0, 5);
 }
 
+/// Where nobody reads what is said, the exit code still tells how it ended.
+#[test]
+fn exit_codes_hold_when_nobody_listens() {
+    let home = tempfile::tempdir().unwrap();
+    serve(home.path());
+    let code = |arguments: &[&str]| {
+        let gone = || std::io::pipe().unwrap().1;
+        let status = Command::new(env!("CARGO_BIN_EXE_lore"))
+            .env_clear()
+            .env("LORE_HOME", home.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(gone())
+            .stderr(gone())
+            .status();
+        status.unwrap().code().unwrap()
+    };
+    assert_eq!(code(&["session", "list"]), 1, "refused, told to people");
+    assert_eq!(code(&["call", "nothing"]), 1);
+    assert_eq!(code(&["call", "conflict"]), 5);
+    assert_eq!(code(&["step", "list", "--limit", "x"]), 2);
+    assert_eq!(code(&["call", "echo"]), 0, "whoever reads has seen enough");
+}
+
+/// What is exported comes into its file once all of it is there; files beside it are nobody's business.
+#[test]
+fn an_export_leaves_other_files_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("all.jsonl");
+    let own = home.path().join("all.jsonl.part");
+    std::fs::write(&own, "mine").unwrap();
+    let export = ["export", "-o", file.to_str().unwrap()];
+    assert_eq!(run(home.path(), &export).0, 3, "nobody serves");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+    let drafts = || {
+        let entries = std::fs::read_dir(home.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let drafts = names.filter(|name| name.starts_with('.'));
+        drafts.collect::<Vec<_>>()
+    };
+    assert_eq!((file.exists(), drafts()), (false, Vec::new()));
+
+    cli::serve(home.path(), |_, _| {
+        Ok((
+            r#"{"content":"a line\n","position":1,"durable":true}"#.to_owned(),
+            None,
+        ))
+    });
+    let (code, _, err) = run(home.path(), &export);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "a line\n");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+    assert_eq!(drafts(), Vec::<String>::new());
+}
+
 /// People get sentences, and hints on standard error; nothing can play tricks with the terminal.
 #[test]
 fn people_get_tables_and_sentences() {

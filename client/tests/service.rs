@@ -103,6 +103,7 @@ impl Desk {
 }
 
 const RELOAD: &str = "systemctl --user daemon-reload";
+const RESET: &str = "systemctl --user reset-failed lored.socket lored.service";
 const ENABLE: &str = "systemctl --user enable --now lored.socket";
 const RESTART: &str = "systemctl --user try-restart lored.service";
 const STOP: &str = "systemctl --user stop lored.socket lored.service";
@@ -114,8 +115,8 @@ const DISABLE_SOCKET: &str = "systemctl --user disable --now lored.socket";
 #[test]
 fn older_units_are_told() {
     let desk = Desk::new();
-    let units = || {
-        let (_, out, err) = desk.lore(&["doctor", "--json"]);
+    let units_with = |more: &[(&str, &str)]| {
+        let (_, out, err) = desk.lore_with(more, &["doctor", "--json"]);
         assert_eq!(out.matches("\"schema_version\"").count(), 1, "{out}");
         let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
         let findings = report["findings"].as_array().unwrap().clone();
@@ -123,9 +124,16 @@ fn older_units_are_told() {
             .into_iter()
             .find(|finding| finding["check"] == "units")
     };
+    let units = || units_with(&[]);
     assert_eq!(units(), None);
     assert_eq!(desk.lore(&["service", "install"]).0, 0);
     assert_eq!(units().unwrap()["state"], "good");
+    let home = desk.at("elsewhere");
+    let socket = desk.at("elsewhere.sock");
+    for elsewhere in [("LORE_HOME", &home), ("LORE_SOCKET", &socket)] {
+        let elsewhere = [(elsewhere.0, elsewhere.1.to_str().unwrap())];
+        assert_eq!(units_with(&elsewhere), None, "they are not of these places");
+    }
     let service = fs::read_to_string(desk.unit("lored.service")).unwrap();
     fs::write(
         desk.unit("lored.service"),
@@ -161,7 +169,7 @@ fn an_installation_may_be_repeated() {
     let (code, out, err) = desk.lore(&["service", "install"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out.matches("wrote ").count(), 2, "{out}");
-    assert_eq!(desk.told(), [RELOAD, ENABLE, RESTART]);
+    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
     let service = fs::read_to_string(desk.unit("lored.service")).unwrap();
     assert!(
         service.contains("\nExecStart=/opt/lore/lored serve\n"),
@@ -171,7 +179,7 @@ fn an_installation_may_be_repeated() {
 
     let (code, out, _) = desk.lore(&["service", "install"]);
     assert_eq!((code, out.matches("wrote ").count()), (0, 0), "{out}");
-    assert_eq!(desk.told(), [RELOAD, ENABLE, RESTART]);
+    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
 
     let moved = [("LORE_DAEMON", "/opt/other/lored")];
     let (code, out, _) = desk.lore_with(&moved, &["service", "install", "--json"]);
@@ -182,7 +190,46 @@ fn an_installation_may_be_repeated() {
         "{out}"
     );
     assert_eq!(reply["steps"][0]["step"], "write", "{out}");
-    assert_eq!(desk.told(), [RELOAD, STOP, ENABLE, RESTART]);
+    assert_eq!(desk.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+}
+
+/// A shell with other places does not take the service with it, unless it is told to.
+#[test]
+fn an_installed_service_is_not_moved_by_chance() {
+    let desk = Desk::new();
+    assert_eq!(desk.lore(&["service", "install"]).0, 0);
+    let read = || ["lored.socket", "lored.service"].map(|name| fs::read_to_string(desk.unit(name)));
+    let before = read().map(Result::unwrap);
+    desk.told();
+    let home = desk.at("elsewhere").to_str().unwrap().to_owned();
+    let usual = desk.places().socket.to_str().unwrap().to_owned();
+    let moved = [("LORE_HOME", home.as_str())];
+    let same_socket = [moved[0], ("LORE_SOCKET", usual.as_str())];
+    for variables in [&moved[..], &same_socket] {
+        let (code, _, err) = desk.lore_with(variables, &["service", "install"]);
+        assert_eq!(code, 1);
+        assert!(
+            err.contains("another socket or home") && err.contains("--force"),
+            "{err}"
+        );
+    }
+    assert_eq!(read().map(Result::unwrap), before);
+    assert_eq!(desk.told(), [""; 0]);
+
+    let (code, _, err) = desk.lore_with(&moved, &["service", "install", "--force"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        read()[1]
+            .as_ref()
+            .unwrap()
+            .contains(&format!("Environment=LORE_HOME={home}"))
+    );
+    assert_eq!(desk.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+    assert_eq!(
+        desk.lore_with(&moved, &["service", "install"]).0,
+        0,
+        "repeated there"
+    );
 }
 
 /// Only what install put there goes; what is somebody else's is neither overwritten nor removed.
@@ -353,12 +400,57 @@ fn the_daemon_of_a_client_hands_over() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(&stop.replace("stop", "stopped")), "{out}");
     assert!(!daemon.wait().unwrap().success(), "it was told to stop");
-    assert_eq!(desk.told(), [RELOAD, ENABLE, RESTART]);
+    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
     let (code, out, _) = desk.lore(&["service", "status"]);
     assert_eq!(code, 1, "nobody serves");
     let mut lines = out.lines();
     let manager = lines.find(|line| line.starts_with("started by")).unwrap();
     assert!(manager.ends_with(" systemd"), "{out}");
+}
+
+/// What nobody manages is stopped by its name; a process whose number an earlier daemon had is left alone.
+#[test]
+fn stop_ends_the_daemon_and_nobody_else() {
+    let desk = Desk::new();
+    let mut daemon = client_daemon(&desk);
+    let (code, out, err) = desk.lore(&["service", "stop"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(out, format!("stopped lored, process {}\n", daemon.id()));
+    assert!(!daemon.wait().unwrap().success(), "it was told to stop");
+
+    let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
+    let lock = desk.places().daemon_lock();
+    fs::write(&lock, format!("{}\nmanager client\n", stranger.id())).unwrap();
+    let (code, out, err) = desk.lore(&["service", "stop"]);
+    assert_eq!((code, out.as_str()), (1, ""), "as status has it");
+    assert!(err.contains("no lored runs"), "{err}");
+
+    // Whoever holds the lock, and is no daemon or a manager's, is told of.
+    let held = OpenOptions::new().append(true).open(&lock).unwrap();
+    held.lock().unwrap();
+    for (who, told) in [
+        ("none\nmaintenance", "works on the store"),
+        (
+            "systemd",
+            "systemctl --user stop lored.socket lored.service",
+        ),
+        ("launchd", "launchctl bootout gui/"),
+        ("client", "does not answer"),
+    ] {
+        fs::write(&lock, format!("{}\nmanager {who}\n", stranger.id())).unwrap();
+        let (code, _, err) = desk.lore(&["service", "stop"]);
+        assert!(code == 1 && err.contains(told), "{who}: {err}");
+    }
+    let for_all = [("LORE_SOCKET", "/run/lore/lore.sock")];
+    let (code, _, err) = desk.lore_with(&for_all, &["service", "stop"]);
+    assert!(code == 1 && err.contains("sudo systemctl stop"), "{err}");
+    assert!(
+        stranger.try_wait().unwrap().is_none(),
+        "nobody signalled it"
+    );
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+    assert_eq!(desk.told(), [""; 0]);
 }
 
 /// Who holds the lock and does not answer is not killed.

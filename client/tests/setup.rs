@@ -232,6 +232,28 @@ fn what_the_host_wrote_meanwhile_stays() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "a = 1\n\n# mine\n[b]\n");
 }
 
+/// Where what was there cannot be kept, nothing is changed.
+#[test]
+fn without_a_backup_nothing_is_changed() {
+    let home = Home::new();
+    let text = "{\"mcpServers\": {}}\n";
+    let file = home.write(".cursor/mcp.json", text);
+    let refused = || {
+        let (code, _, err) = home.setup(&["cursor"]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("mcp.json.lore-backup is no file"), "{err}");
+        assert!(err.contains("Nothing was changed"), "{err}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    };
+    fs::create_dir(backup(&file)).unwrap();
+    refused();
+    fs::remove_dir(backup(&file)).unwrap();
+    symlink(home.path("nowhere"), backup(&file)).unwrap();
+    refused();
+    fs::remove_file(backup(&file)).unwrap();
+    assert_eq!(home.files(), [file], "nothing half there is left");
+}
+
 /// An entry of ours is changed where it has to be; what the person added to it stays.
 #[test]
 fn an_entry_of_ours_is_mended() {

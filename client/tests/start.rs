@@ -165,6 +165,13 @@ fn a_held_lock_means_that_somebody_serves() {
     let limit = Duration::from_millis(30);
     let error = start::connect_within(limit, &places, &Hello::default()).unwrap_err();
     assert!(error.to_string().contains("a lored holds"), "{error}");
+    std::fs::write(places.daemon_lock(), "7\nmanager none\nmaintenance\n").unwrap();
+    let error = start::connect_within(limit, &places, &Hello::default()).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.starts_with("process 7 works on the store at"),
+        "{said}"
+    );
     assert!(!places.log().exists());
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::audit::Retained;
+use crate::clock::Micros;
 use crate::live::Live;
 use crate::operation::Context;
 use crate::sessions::LastAccess;
@@ -28,8 +30,8 @@ const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
 const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
 
 /// How long after its start the daemon carries out the rules of retention first, and how often then.
-const RETAIN_FIRST: Duration = Duration::from_secs(60);
-const RETAIN_TICK: Duration = Duration::from_secs(3600);
+pub const RETAIN_FIRST: Duration = Duration::from_secs(60);
+pub const RETAIN_TICK: Duration = Duration::from_secs(3600);
 
 /// The tokenizer goes when nobody has counted for so long.
 const TOKENS_IDLE: Duration = Duration::from_secs(30);
@@ -161,28 +163,50 @@ async fn erase_when_left(context: Arc<Context>) {
     }
 }
 
-/// Forgets what the rules of retention mean. They may be replaced meanwhile.
+/// Forgets what the rules of retention mean. They may be replaced meanwhile: then it is told anew when they are
+/// carried out next, if there is any.
 async fn retain_when_due(context: Arc<Context>) {
-    let mut wait = RETAIN_FIRST;
+    let (Some(rules), Some(retained)) = (
+        context.extensions.get::<Live<forgetting::Rules>>(),
+        context.extensions.get::<Retained>(),
+    ) else {
+        return;
+    };
+    let mut changes = rules.changes();
+    let mut due = Instant::now() + RETAIN_FIRST;
     loop {
-        let (Some(rules), Some(retained)) = (
-            context.extensions.get::<Live<forgetting::Rules>>(),
-            context.extensions.get::<Retained>(),
-        ) else {
-            return;
-        };
-        let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
-        let next = context.engine.clock().now().saturating_add(micros);
+        let wait = due.saturating_duration_since(Instant::now()).as_micros();
+        let next = u64::try_from(wait)
+            .unwrap_or(u64::MAX)
+            .saturating_add(context.engine.clock().now());
         retained.plan(rules.get().is_any().then_some(next));
-        tokio::time::sleep(wait).await;
-        wait = RETAIN_TICK;
-        let (rules, now) = (*rules.get(), context.engine.clock().now());
-        if rules.is_any()
-            && let Err(error) = forgetting::retain(&context, rules, now).await
-        {
-            tracing::warn!(%error, "what the rules of retention mean is not forgotten yet");
+        tokio::select! {
+            () = tokio::time::sleep_until(due) => {}
+            Ok(()) = changes.changed() => continue,
         }
+        due = Instant::now() + RETAIN_TICK;
+        retain(&context, *rules.get(), context.engine.clock().now()).await;
     }
+}
+
+/// Forgets what the rules mean at a moment.
+async fn retain(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
+    if rules.is_any()
+        && let Err(error) = forgetting::retain(context, rules, now).await
+    {
+        tracing::warn!(%error, "what the rules of retention mean is not forgotten yet");
+    }
+}
+
+/// What does not wait until its user comes, in a store whose user has not come for some time: what was forgotten is
+/// erased, and what the rules of retention mean at a moment is forgotten.
+pub async fn while_absent(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
+    if is_unerased(context)
+        && let Err(error) = forgetting::finish(context).await
+    {
+        tracing::warn!(%error, "what was forgotten is not erased yet");
+    }
+    retain(context, rules, now).await;
 }
 
 /// Whether something forgotten is still on disk, as far as that can be told now.
@@ -195,4 +219,33 @@ fn is_unerased(context: &Context) -> bool {
             false
         })
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+    use crate::daemon::tests::places;
+
+    /// When rules are carried out next is known as soon as there are any, and no longer once there are none.
+    #[tokio::test]
+    async fn replaced_rules_are_planned_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = Daemon::open(&Config::new(), &places(folder.path())).unwrap();
+        let context = daemon.context().unwrap();
+        let retained = context.extensions.get::<Retained>().unwrap();
+        let _chores = begin(context);
+        let rules = context.extensions.get::<Live<forgetting::Rules>>().unwrap();
+        for days in [90, 0] {
+            rules.set(forgetting::Rules {
+                closed_sessions_days: days,
+                ..forgetting::Rules::default()
+            });
+            while retained.seen().next.is_some() != (days > 0) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
 }

@@ -1,11 +1,15 @@
 //! The running daemon: from settings and places to a socket that answers, and back to rest.
 
+mod absent;
 mod namespace;
 mod namespaces;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lore::places::{PlaceError, Places, ensure_folder};
 use namespace::{Namespace, Shared};
@@ -63,6 +67,9 @@ pub enum Error {
     #[error("a write to the disk failed; a restart recovers what was acknowledged")]
     WriteFailed,
 }
+
+/// How long what is done unasked may take to end; it needs moments, unless the disk hangs.
+const CLOSE_MAX: Duration = Duration::from_secs(5);
 
 /// A daemon that has its store open and its socket bound, and answers nobody yet.
 pub struct Daemon {
@@ -224,11 +231,16 @@ impl Daemon {
                 true
             }
         };
-        match self.memory {
-            Memory::One(namespace) => namespace.close().await,
-            Memory::OfEach(namespaces) => {
-                namespaces.close_idle(true).await;
+        let close = async {
+            match self.memory {
+                Memory::One(namespace) => namespace.close().await,
+                Memory::OfEach(namespaces) => {
+                    namespaces.close_idle(true).await;
+                }
             }
+        };
+        if tokio::time::timeout(CLOSE_MAX, close).await.is_err() {
+            tracing::warn!("stopping beside work that did not end");
         }
         if failed {
             Err(Error::WriteFailed)
@@ -279,12 +291,20 @@ impl Memory {
     async fn tend(&self) {
         match self {
             Self::One(namespace) => namespace.context().engine.health().clone().failed().await,
-            Self::OfEach(namespaces) => loop {
-                tokio::time::sleep(namespaces::IDLE_TICK).await;
-                if namespaces.close_idle(false).await {
-                    return;
+            Self::OfEach(namespaces) => {
+                let until_one_fails = async {
+                    loop {
+                        tokio::time::sleep(namespaces::IDLE_TICK).await;
+                        if namespaces.close_idle(false).await {
+                            return;
+                        }
+                    }
+                };
+                tokio::select! {
+                    () = until_one_fails => {}
+                    () = absent::run(namespaces) => {}
                 }
-            },
+            }
         }
     }
 }

@@ -2,26 +2,34 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use tokio::sync::watch;
 
 /// Shared by all its clones. Whoever took the value goes on with it.
-pub struct Live<T>(Arc<RwLock<Arc<T>>>);
+pub struct Live<T>(Arc<watch::Sender<Arc<T>>>);
 
 impl<T> Live<T> {
     /// Holds this value for now.
     pub fn new(value: T) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(value))))
+        Self(Arc::new(watch::Sender::new(Arc::new(value))))
     }
 
     /// The value as it is now.
     #[must_use]
     pub fn get(&self) -> Arc<T> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.borrow())
     }
 
     /// Replaces it for whoever asks from now on.
     pub fn set(&self, value: T) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(value);
+        self.0.send_replace(Arc::new(value));
+    }
+
+    /// Wakes whoever waits for it each time that it is replaced from now on.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<Arc<T>> {
+        self.0.subscribe()
     }
 }
 
@@ -70,15 +78,18 @@ impl LastRead {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     #[test]
     fn who_took_the_old_value_keeps_it() {
         let live = Live::new(1);
-        let (other, before) = (live.clone(), live.get());
+        let (other, before, changes) = (live.clone(), live.get(), live.changes());
+        assert!(!changes.has_changed().unwrap());
         other.set(2);
         assert_eq!((*before, *live.get()), (1, 2));
+        assert!(changes.has_changed().unwrap());
     }
 
     #[test]

@@ -101,15 +101,15 @@ pub fn verify(config: &Config, places: &Places) -> Outcome {
             let report = subject
                 .verify((None, None), &mut |position| {
                     if shows && position.0.is_multiple_of(PROGRESS_EVERY) {
-                        eprint!("\rverified {position} of {}", opened.tail.position);
+                        lore::err!("\rverified {position} of {}", opened.tail.position);
                     }
                 })
                 .map_err(text)?;
             if shows {
-                eprintln!();
+                lore::errln!("");
             }
             if let Some(damage) = &opened.damage {
-                println!("damage: {damage}");
+                lore::outln!("damage: {damage}");
             }
             Ok(tell(&report) && opened.damage.is_none())
         }
@@ -136,8 +136,8 @@ fn ask_daemon(places: &Places) -> Outcome {
 fn tell(report: &Report) -> bool {
     for finding in &report.findings {
         match finding.position {
-            Some(position) => println!("{} at {position}: {}", finding.kind, finding.message),
-            None => println!("{}: {}", finding.kind, finding.message),
+            Some(position) => lore::outln!("{} at {position}: {}", finding.kind, finding.message),
+            None => lore::outln!("{}: {}", finding.kind, finding.message),
         }
     }
     let still = |is_erased| match is_erased {
@@ -147,7 +147,7 @@ fn tell(report: &Report) -> bool {
     for of in &report.sessions_forgotten {
         let still = still(of.is_erased);
         let (session, time, position) = (&of.session, &of.time, of.position);
-        println!("the session `{session}` was forgotten on {time}, at {position}{still}");
+        lore::outln!("the session `{session}` was forgotten on {time}, at {position}{still}");
     }
     for of in &report.events_forgotten {
         let (events, first, last) = (of.events, of.first, of.last);
@@ -157,7 +157,7 @@ fn tell(report: &Report) -> bool {
             (None, None) => "of no session and no project".to_owned(),
         };
         let (time, position, still) = (&of.time, of.position, still(of.is_erased));
-        println!(
+        lore::outln!(
             "{events} events {whose}, from {first} to {last}, were forgotten on {time}, at \
              {position}{still}"
         );
@@ -171,7 +171,7 @@ fn tell(report: &Report) -> bool {
     } else {
         "not all is well"
     };
-    println!("{} events verified{forgotten}: {verdict}", report.events);
+    lore::outln!("{} events verified{forgotten}: {verdict}", report.events);
     report.findings.is_empty()
 }
 
@@ -183,9 +183,10 @@ pub fn rebuild(config: &Config, places: &Places) -> Outcome {
     let _lock = lock_for("rebuild", places)?;
     let opened = open(config, places)?;
     replay::clear(&opened.store, &Rooms).map_err(text)?;
-    replay::catch_up(&opened.store, &Rooms).map_err(text)?;
+    replay::catch_up(&opened.store, &Rooms, config.engine.progress).map_err(text)?;
     opened.store.settle().map_err(text)?;
-    println!("views folded anew from {} events", opened.tail.position);
+    opened.upgrade(&folder(places));
+    lore::outln!("views folded anew from {} events", opened.tail.position);
     Ok(true)
 }
 
@@ -196,14 +197,14 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
     let recorded = Head::peek(&head).map(|recorded| recorded.position);
     let store = folder(places).store();
     match &recorded {
-        Ok(position) => println!(
+        Ok(position) => lore::outln!(
             "the store {} is gone; it held {position} events",
             store.display()
         ),
-        Err(error) => println!("the store {} is gone, and {error}", store.display()),
+        Err(error) => lore::outln!("the store {} is gone, and {error}", store.display()),
     }
     if !accept_head {
-        println!("Put it back, or run `lored repair --accept-head` to begin anew.");
+        lore::outln!("Put it back, or run `lored repair --accept-head` to begin anew.");
         return Ok(false);
     }
     begin_followers_anew(&folder(places))?;
@@ -212,7 +213,7 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
         Err(_) => "broken".to_owned(),
     });
     std::fs::rename(&head, &aside).map_err(text)?;
-    println!(
+    lore::outln!(
         "accepted: the next start begins anew; the old head is kept as {}",
         aside.display()
     );
@@ -243,15 +244,15 @@ pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
     let _lock = lock_for("repair", places)?;
     let opened = open(config, places)?;
     let Some(damage) = &opened.damage else {
-        println!(
+        lore::outln!(
             "nothing is damaged: {} events, the last one acknowledged",
             opened.tail.position
         );
         return Ok(true);
     };
-    println!("{damage}");
+    lore::outln!("{damage}");
     if !accept_head {
-        println!(
+        lore::outln!(
             "The log is whole up to position {}. To go on from there, run `lored repair \
              --accept-head`; copies of damaged journals stay in {}.",
             opened.tail.position,
@@ -266,7 +267,7 @@ pub fn repair(config: &Config, places: &Places, accept_head: bool) -> Outcome {
         link: opened.tail.link.0,
     };
     Head::create(&folder(places).head(), opened.store.id().0, head).map_err(text)?;
-    println!(
+    lore::outln!(
         "accepted: the log goes on after position {}",
         opened.tail.position
     );

@@ -170,9 +170,16 @@ enum ConfigCommand {
     Check {
         /// The file; the one in use if none is named.
         file: Option<PathBuf>,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
     },
     /// Print a file with every setting and its default, commented out.
-    Default,
+    Default {
+        /// Write it where settings are read from, unless there is one.
+        #[arg(long)]
+        write: bool,
+    },
 }
 
 #[derive(Subcommand)]
@@ -227,8 +234,11 @@ pub fn main() -> ExitCode {
             ConfigCommand::Show { origin, json, dir } => {
                 maintenance::settings::show(&path, &dir, origin, json)
             }
-            ConfigCommand::Check { file } => maintenance::settings::check(&file.unwrap_or(path)),
-            ConfigCommand::Default => maintenance::settings::default(),
+            ConfigCommand::Check { file, json } => {
+                maintenance::settings::check(&file.unwrap_or(path), json)
+            }
+            ConfigCommand::Default { write: true } => maintenance::settings::write_default(&path),
+            ConfigCommand::Default { write: false } => maintenance::settings::default(),
         });
     }
     // Whatever is written from here on is for this user alone: the doctor opens the store, too.
@@ -299,10 +309,13 @@ fn alone(command: Command) -> Result<ExitCode, Command> {
             project,
             prefix,
         } => maintenance::convert::run(kind, &path, project.as_deref(), prefix),
-        Command::Config(ConfigCommand::Check { file: Some(file) }) => {
-            maintenance::settings::check(&file)
+        Command::Config(ConfigCommand::Check {
+            file: Some(file),
+            json,
+        }) => maintenance::settings::check(&file, json),
+        Command::Config(ConfigCommand::Default { write: false }) => {
+            maintenance::settings::default()
         }
-        Command::Config(ConfigCommand::Default) => maintenance::settings::default(),
         other => return Err(other),
     }))
 }

@@ -29,11 +29,11 @@ fn text(error: impl std::fmt::Display) -> Failed {
 /// A sentence on what did not work; the temporary folder is gone then, too.
 pub fn run() -> Result<bool, Failed> {
     let home = Home::make()?;
-    println!(
+    lore::outln!(
         "lored keeps what your agents learn. Here is the main job, for real, in a temporary folder.\n"
     );
     let mut daemon = Daemon::start(&home)?;
-    println!("1. A daemon serves on {}", home.socket().display());
+    lore::outln!("1. A daemon serves on {}", home.socket().display());
 
     let mut claude = McpAgent::connect(&home, "claude")?;
     let pull_request = json!({
@@ -41,7 +41,7 @@ pub fn run() -> Result<bool, Failed> {
         "author": {"email": "ada@example.com"},
     });
     let step = claude.record("get_latest_deployment", &pull_request)?;
-    println!(
+    lore::outln!(
         "2. Agent `claude`, over MCP, records what its tool returned as step {}:\n   {pull_request}",
         step.number
     );
@@ -52,12 +52,12 @@ pub fn run() -> Result<bool, Failed> {
     });
     let saved = json!({"sessionId": step.session, "context": context});
     claude.call("workflow_checkpoint_save", &saved)?;
-    println!("   and saves what it has in mind as a checkpoint:\n   {context}");
+    lore::outln!("   and saves what it has in mind as a checkpoint:\n   {context}");
 
     daemon.kill()?;
-    println!("3. The daemon is killed with -9, in the middle of the work.");
+    lore::outln!("3. The daemon is killed with -9, in the middle of the work.");
     daemon = Daemon::start(&home)?;
-    println!(
+    lore::outln!(
         "4. It is started again and knows {} events, every one of them acknowledged before.",
         daemon.position
     );
@@ -72,7 +72,7 @@ pub fn run() -> Result<bool, Failed> {
         }),
     )?;
     let parameters = field(&resolved, "parameters")?;
-    println!(
+    lore::outln!(
         "5. Agent `codex`, over the compact protocol, asks for DATE_FROM_STEP_1 and\n   \
          AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
     );
@@ -87,7 +87,7 @@ pub fn run() -> Result<bool, Failed> {
         "record_step",
         &json!({"session": step.session, "tool": "get_changes", "parameters": parameters, "result": merged}),
     )?;
-    println!("   and records its own result as step 2: {merged}");
+    lore::outln!("   and records its own result as step 2: {merged}");
     take_over(&mut codex, &step.session, &context)?;
 
     let mut claude = McpAgent::connect(&home, "claude")?;
@@ -96,7 +96,7 @@ pub fn run() -> Result<bool, Failed> {
         "resolve_variables",
         &json!({"session": step.session, "names": names}),
     )?;
-    println!("6. `claude` goes on from there:");
+    lore::outln!("6. `claude` goes on from there:");
     tell_resolutions(&found)?;
     claude.record(
         "write_report",
@@ -104,7 +104,7 @@ pub fn run() -> Result<bool, Failed> {
     )?;
 
     let verified = call(&mut codex, "verify_log", &json!({}))?;
-    println!(
+    lore::outln!(
         "7. The log proves itself: {} events, chain, payloads and views checked: {}\n",
         field(&verified, "events")?,
         if verified.get("ok") == Some(&Value::Bool(true)) {
@@ -115,7 +115,7 @@ pub fn run() -> Result<bool, Failed> {
     );
     expect(field(&verified, "ok")?, &Value::Bool(true))?;
     drop(daemon);
-    println!(
+    lore::outln!(
         "Install:  cargo install --path daemon && cargo install --path client\n\
          Connect:  lore setup claude-code               (or: codex, cursor, vscode, gemini, opencode)\n\
          By hand:  lore step record my_tool '{{\"id\": 7}}' && lore step resolve ID_FROM_STEP_1"
@@ -137,7 +137,7 @@ fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(
         "expectedCheckpointId": field(&loaded, "checkpointId")?,
     });
     let saved = call(agent, "workflow_checkpoint_save", &save)?;
-    println!(
+    lore::outln!(
         "   It loads the checkpoint from before the kill, which holds what `claude` had in mind, and saves\n   \
          it with `done` as 2: {} bytes, {} of them new.",
         field(&saved, "sizeBytes")?,
@@ -154,8 +154,8 @@ fn tell_resolutions(reply: &Value) -> Result<(), Failed> {
             .unwrap_or_default()
             .to_owned();
         match resolution.get("message").and_then(Value::as_str) {
-            Some(message) => println!("   {name}: no value ({message})"),
-            None => println!("   {name} = {}", field(&resolution, "value")?),
+            Some(message) => lore::outln!("   {name}: no value ({message})"),
+            None => lore::outln!("   {name} = {}", field(&resolution, "value")?),
         }
     }
     Ok(())
@@ -194,7 +194,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("{} was not removed: {error}", self.0.display());
+            lore::errln!("{} was not removed: {error}", self.0.display());
         }
     }
 }

@@ -59,17 +59,21 @@ pub fn age(files: &[PathBuf], written: SystemTime) {
 /// When it does not compile.
 #[must_use]
 pub fn between_calls(name: &str, into: &Path) -> PathBuf {
-    // Renamed when it is whole: no test loads what another one is writing.
+    // Renamed when it is whole: no test, of this process or another one, loads what another one is writing.
     let library = into.join(format!("{name}.so"));
-    let unfinished = into.join(format!("{name}-{}.so", std::process::id()));
+    let unfinished = tempfile::NamedTempFile::new_in(into).expect("a file in the folder");
+    let unfinished = unfinished.into_temp_path();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("faults");
     let built = Command::new("cc")
         .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
-        .args([&unfinished, &sources.join(format!("{name}.c"))])
+        .arg(&unfinished)
+        .arg(sources.join(format!("{name}.c")))
         .args(["-ldl", "-pthread"])
         .status()
         .expect("cc, which links Rust programs, is there");
     assert!(built.success(), "{name}.c does not compile");
-    std::fs::rename(&unfinished, &library).expect("renaming within a folder");
+    unfinished
+        .persist(&library)
+        .expect("renaming within a folder");
     library
 }

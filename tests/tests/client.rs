@@ -476,3 +476,77 @@ fn two_homes_and_one_socket() {
     );
     assert_eq!(before["position"], after["position"], "{after}");
 }
+
+/// A daemon that a client started is ended by name; then there is none, and the next call starts one again. What holds the
+/// lock for something else is not touched.
+#[test]
+fn a_daemon_is_stopped() {
+    let cold = cold!();
+    let run = |arguments: &[&str]| {
+        let output = cold.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    assert_eq!(run(&["service", "stop"]).0, Some(1));
+    assert_eq!(run(&["status"]).0, Some(0));
+    let (code, said) = run(&["service", "stop"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(run(&["service", "stop"]).0, Some(1));
+    let lock = cold.home.data().join("lored.lock");
+    std::fs::write(&lock, format!("{}\nmaintenance\n", std::process::id())).expect("the lock file");
+    let held = std::fs::File::open(&lock).expect("the lock file");
+    held.lock().expect("nobody has it");
+    let (code, said) = run(&["service", "stop"]);
+    assert!(
+        code == Some(1) && said.contains("works on the store"),
+        "{said}"
+    );
+    drop(held);
+    assert_eq!(run(&["status"]).0, Some(0));
+}
+
+/// Whoever prints for a reader that has gone ends as if it had read.
+#[test]
+fn readers_may_go() {
+    let home = home!();
+    let daemon = home.start();
+    daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    daemon.stop();
+    let gone = || {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        writer
+    };
+    let kept = home.path().join("kept");
+    let kept = kept.to_str().expect("text");
+    for arguments in [
+        &["verify"][..],
+        &["backup", kept],
+        &["repair"],
+        &["rebuild"],
+    ] {
+        let mut command = home.command();
+        let ended = command
+            .args(arguments)
+            .stdout(gone())
+            .stderr(gone())
+            .status();
+        assert_eq!(ended.expect("it runs").code(), Some(0), "{arguments:?}");
+    }
+    let mut lore = Command::new(env!("CARGO_BIN_EXE_lore-under-test"));
+    lore.env_clear()
+        .env("LORE_HOME", home.path())
+        .env("LORE_DAEMON", home.program());
+    lore.args(["call", "get_step", "{}"])
+        .stderr(gone())
+        .stdout(gone());
+    assert_eq!(lore.status().expect("it runs").code(), Some(1));
+    let mut stop = Command::new(env!("CARGO_BIN_EXE_lore-under-test"));
+    stop.env_clear()
+        .env("LORE_HOME", home.path())
+        .args(["service", "stop"]);
+    assert_eq!(
+        stop.stderr(gone()).status().expect("it runs").code(),
+        Some(0)
+    );
+}

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -345,7 +346,46 @@ fn a_lock_and_a_head_that_are_none() {
     let (code, findings) = doctor(&home, &["--fix"]);
     let told = of(&findings, "lock");
     assert_eq!((code, &told["state"]), (1, &json!("bad")), "{told}");
-    assert!(told["remedy"].is_string() && lock.is_dir(), "{told}");
+    let remedy = told["remedy"].as_str().unwrap();
+    assert!(
+        remedy.contains("while nobody serves") && lock.is_dir(),
+        "{told}"
+    );
+}
+
+/// Whoever removed the lock of a daemon that serves could begin a second one: then that is not the remedy.
+#[test]
+fn a_lock_that_a_daemon_has_stays() {
+    let home = home!();
+    let daemon = home.start();
+    let lock = home.data().join("lored.lock");
+    fs::rename(&lock, home.path().join("aside")).unwrap();
+    fs::create_dir(&lock).unwrap();
+    let (code, findings) = doctor(&home, &[]);
+    let told = of(&findings, "lock");
+    assert_eq!((code, &told["state"]), (1, &json!("bad")), "{told}");
+    let remedy = told["remedy"].as_str().unwrap();
+    assert!(remedy.contains("Do not remove it"), "{remedy}");
+    assert_eq!(of(&findings, "socket")["state"], "good");
+    daemon.stop();
+}
+
+/// Between the least free space and what writing begins again at, a daemon writes: it is a warning.
+#[test]
+fn little_space_is_not_none() {
+    let mut home = home!();
+    home.start().stop();
+    let free = rustix::fs::statvfs(home.path()).unwrap();
+    let free = free.f_bavail * free.f_frsize;
+    for (least, state) in [(free - (512 << 20), "warning"), (free * 2, "bad")] {
+        home.set("LORE_ENGINE_DISK_FREE_BYTES_MIN", &least.to_string());
+        home.set("LORE_ENGINE_RESERVE_BYTES", &(1 << 30).to_string());
+        let (_, findings) = doctor(&home, &[]);
+        let space = of(&findings, "disk space");
+        assert_eq!(space["state"], state, "{space}");
+        let shown = lore::shown::bytes(least);
+        assert!(space["seen"].as_str().unwrap().contains(&shown), "{space}");
+    }
 }
 
 /// A socket unit that is enabled while somebody else serves is told, and how the units take over.
@@ -362,6 +402,21 @@ fn a_manager_that_does_not_serve() {
     fs::write(wants.join("lored.socket"), unit).unwrap();
     home.set("XDG_RUNTIME_DIR", runtime.to_str().unwrap());
     home.set("XDG_CONFIG_HOME", config.to_str().unwrap());
+    let nobody_listens = doctor(&home, &[]);
+    let folder = home.socket().parent().unwrap().to_path_buf();
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    let gone = std::thread::spawn(move || drop(listener.accept()));
+    for (code, findings) in [nobody_listens, doctor(&home, &[])] {
+        let socket = of(&findings, "socket");
+        assert_eq!((code, socket["state"].as_str()), (1, Some("bad")));
+        let remedy = socket["remedy"].as_str().unwrap();
+        assert!(remedy.contains("reset-failed lored.socket"), "{remedy}");
+        assert!(!remedy.contains("End it"), "{remedy}");
+    }
+    gone.join().unwrap();
+    fs::remove_file(home.socket()).unwrap();
     let daemon = home.start();
     let (_, findings) = doctor(&home, &[]);
     let manager = of(&findings, "manager");

@@ -61,6 +61,22 @@ fn a_store_of_format_1_is_brought_along() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// Whoever only looks at a store of format 1 leaves it to the program that wrote it.
+#[test]
+fn a_look_leaves_the_format() {
+    let home = old_home();
+    for look in [&["verify"][..], &["doctor"], &["repair"], &["backup"]] {
+        let to = home.path().join("kept");
+        let mut arguments = look.to_vec();
+        if look == ["backup"] {
+            arguments.push(to.to_str().unwrap());
+        }
+        let output = home.run(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{look:?}: {output:?}");
+        assert_eq!(plate(&home), PLATE_1, "{look:?}");
+    }
+}
+
 /// Whichever file call fails while the store is opened and brought along, it is there with all that is in it
 /// at the next start: with the one plate or the other, and nothing between.
 #[test]
@@ -70,7 +86,7 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
     let count = counting.path().join("count");
     set(&mut counting, &library);
     counting.set("LORE_FAULT_COUNT", count.to_str().unwrap());
-    assert_eq!(counting.run(&["repair"]).status.code(), Some(0));
+    assert_eq!(counting.run(&["rebuild"]).status.code(), Some(0));
     let calls: u64 = std::fs::read_to_string(count)
         .unwrap()
         .trim()
@@ -83,7 +99,7 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
         set(&mut home, &library);
         home.set("LORE_FAULT_AT", &at.to_string());
         home.set("LORE_FAULT_ERRNO", "5");
-        let _ = home.run(&["repair"]);
+        let _ = home.run(&["rebuild"]);
         for name in [
             "LD_PRELOAD",
             "LORE_FAULT_UNDER",
@@ -95,11 +111,7 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
         let found = plate(&home);
         assert!(found == PLATE_1 || found.starts_with(PLATE_2), "{found}");
         upgraded += u32::from(found != PLATE_1);
-        assert_eq!(
-            home.run(&["verify"]).status.code(),
-            Some(0),
-            "call {at} of {calls}"
-        );
+        holds_all(&home);
         assert!(plate(&home).starts_with(PLATE_2));
     }
     assert!(upgraded < 13, "no fault stood in the way of an upgrade");

@@ -347,3 +347,61 @@ fn an_unreadable_file_changes_nothing() {
     daemon.call("record_step", json!({"tool": "t", "result": 1}));
     daemon.stop();
 }
+
+/// Behind a manager's socket a daemon waits for whoever works on the store, and says so; clients wait with it. Without
+/// a manager they are told.
+#[test]
+fn maintenance_is_waited_for() {
+    let mut home = home!();
+    home.make_data();
+    let lock = std::fs::File::create(home.data().join("lored.lock")).unwrap();
+    lock.lock().unwrap();
+    let holder = format!("{}\nmanager none\nmaintenance\n", std::process::id());
+    std::fs::write(home.data().join("lored.lock"), holder).unwrap();
+    let manager = Manager::of(&home);
+    home.set("NOTIFY_SOCKET", manager.path.to_str().unwrap());
+    let path = socket_of(&home);
+    let daemon = hand_over(&home, UnixListener::bind(&path).unwrap());
+    assert_eq!(manager.next(), ["EXTEND_TIMEOUT_USEC=60000000"]);
+    let waiting = std::thread::spawn(move || {
+        lore::connection::Connection::connect(&path, &Default::default()).map(drop)
+    });
+    lock.unlock().unwrap();
+    assert_eq!(manager.next()[0], "READY=1");
+    waiting.join().unwrap().expect("it is answered");
+    daemon.stop();
+}
+
+/// A daemon that is told to stop while it waits so ends in peace.
+#[test]
+fn a_stop_ends_the_wait_for_maintenance() {
+    let mut home = home!();
+    home.make_data();
+    let lock = std::fs::File::create(home.data().join("lored.lock")).unwrap();
+    lock.lock().unwrap();
+    std::fs::write(home.data().join("lored.lock"), "1\nmaintenance\n").unwrap();
+    let manager = Manager::of(&home);
+    home.set("NOTIFY_SOCKET", manager.path.to_str().unwrap());
+    let daemon = hand_over(&home, UnixListener::bind(socket_of(&home)).unwrap());
+    assert_eq!(manager.next(), ["EXTEND_TIMEOUT_USEC=60000000"]);
+    daemon.stop();
+}
+
+/// A manager is told that a start takes longer, while views of an older version are folded anew.
+#[test]
+fn a_long_start_is_told() {
+    let mut home = home!();
+    home.make_data();
+    let store = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/store-1.tar.gz");
+    let unpacked = Command::new("tar")
+        .args(["-xzf", store, "-C"])
+        .arg(home.data())
+        .status();
+    assert!(unpacked.unwrap().success());
+    let manager = Manager::of(&home);
+    home.set("NOTIFY_SOCKET", manager.path.to_str().unwrap());
+    let daemon = home.spawn();
+    assert_eq!(manager.next(), ["EXTEND_TIMEOUT_USEC=60000000"]);
+    assert_eq!(manager.next()[0], "READY=1");
+    daemon.stop();
+}

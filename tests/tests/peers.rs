@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use lore::protocol::frame::{self, ServerFrame};
 use lore::protocol::{Args, Code};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::json;
-use tests::{Daemon, Peer, call, home, until};
+use tests::{Daemon, Peer, call, disk, home, until};
 
 /// An honest call is answered within this, whatever others do: generous, for a busy machine.
 const HONEST_MAX: Duration = Duration::from_secs(2);
@@ -265,5 +266,41 @@ fn a_stop_finishes_what_is_under_way() {
     let status = daemon.call("status", json!({}));
     let steps = status["counts"]["steps"].as_u64().unwrap();
     assert!(steps >= answered, "{steps} of {answered} answered");
+    daemon.verify();
+}
+
+/// Work that does not end, as on a disk that hangs, holds up no stop for longer than it may take; the next daemon has
+/// all that was acknowledged.
+#[test]
+fn work_that_hangs_holds_up_no_stop() {
+    let home = home!();
+    home.configure("[limits]\ndrain_ms_max = 100\n");
+    let daemon = home.start();
+    let text = "a large text ".repeat(10_000);
+    daemon.call("create_session", json!({"session": "s"}));
+    let step = json!({"session": "s", "tool": "t", "result": text});
+    daemon.call("record_step", step);
+    daemon.stop();
+    let blob = disk::files(&home.data().join("blobs")).remove(0);
+    let kept = blob.with_extension("kept");
+    std::fs::rename(&blob, &kept).unwrap();
+    mknodat(CWD, &blob, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let daemon = home.start();
+    let mut peer = Peer::greeted(daemon.socket());
+    let args = json!({"session": "s", "step": 1}).to_string();
+    peer.send_call(1, "get_step", &Args::Json(args.into_bytes()));
+    // There is a writer only where somebody reads.
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+    let pipe = until("the text is read", Duration::from_secs(20), || {
+        rustix::fs::open(&blob, flags, Mode::empty()).ok()
+    });
+    daemon.signal(rustix::process::Signal::TERM);
+    let ended = daemon.wait();
+    assert_eq!(ended.status.code(), Some(0), "{ended}");
+    drop(pipe);
+    std::fs::rename(&kept, &blob).unwrap();
+    let daemon = home.start();
+    let told = daemon.call("get_step", json!({"session": "s", "step": 1}));
+    assert_eq!(told["result"], json!(text));
     daemon.verify();
 }

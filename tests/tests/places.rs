@@ -66,6 +66,8 @@ fn what_needs_no_home_has_none() {
     for (arguments, code, says) in [
         (&["config", "check", &good][..], 0, "good"),
         (&["config", "check", &bad], 1, "nonsense"),
+        (&["config", "check", &good, "--json"], 0, "\"good\": true"),
+        (&["config", "check", &bad, "--json"], 1, "nonsense"),
         (&["config", "default"], 0, "# "),
         (&["redact", &secret], 0, "The token is [redacted:"),
         (&["redact", "--check", &secret], 1, "1 found in 1 files"),
@@ -88,6 +90,22 @@ fn what_needs_no_home_has_none() {
             "{arguments:?}: {said}"
         );
     }
+    // What is written into an empty home is good, and never over what is there.
+    let fresh = folder.join("fresh");
+    for (code, says) in [(0, "config.toml is written"), (3, "is there already")] {
+        let (ended, said) = run(
+            &[("HOME", fresh.to_str().unwrap())],
+            &["config", "default", "--write"],
+        );
+        assert_eq!(ended, Some(code), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+    let written = fresh.join(".config/lore/config.toml");
+    let mode_of = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode_of(&written), 0o600);
+    assert_eq!(mode_of(written.parent().unwrap()), 0o700);
+    let written = written.to_str().unwrap();
+    assert_eq!(run(&[], &["config", "check", written]).0, Some(0));
     // A home that is none is no reason to leave out the settings that are in it.
     let (ended, said) = run(&[("HOME", "here")], &["redact", &secret]);
     assert_eq!(ended, Some(2), "{said}");
@@ -233,7 +251,7 @@ fn a_command_of_a_timer_manages_nothing() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     let lock = std::fs::read_to_string(home.data().join("lored.lock")).unwrap();
-    assert!(lock.ends_with("manager none\n"), "{lock}");
+    assert!(lock.ends_with("manager none\nmaintenance\n"), "{lock}");
 }
 
 /// A head of another store, or none beside events, is told: reads are served, writes refused, and

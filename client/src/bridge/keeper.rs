@@ -213,7 +213,7 @@ impl<W: Write + Send + 'static> Keeper<W> {
             | Error::Broken(_) => false,
         };
         if self.failure.is_none() {
-            eprintln!("lore: {error}");
+            crate::errln!("lore: {error}");
         }
         self.failure = Some(error);
         if hopeless {

@@ -59,9 +59,9 @@ pub fn tell(caller: &Caller, reply: Reply, told: Told) -> Result<End, Failure> {
         Output::Json => output::write_json(&reply.into_one_text())?,
         Output::Human => {
             output::write(told.out.as_bytes())?;
-            eprint!("{}", told.aside);
+            lore::err!("{}", told.aside);
             for warning in warnings(&reply)? {
-                eprintln!("lore: {}", shown(&warning, 0));
+                lore::errln!("lore: {}", shown(&warning, 0));
             }
         }
     }

@@ -66,7 +66,7 @@ impl Forget {
                 false => "lore: nothing was forgotten: say --yes to do it\n".to_owned(),
             };
             if caller.output == Output::Json {
-                eprint!("{aside}");
+                lore::err!("{aside}");
             }
             return ask(caller, "forget", &dry, |reply| Told {
                 aside,
@@ -75,14 +75,14 @@ impl Forget {
         }
         if !self.yes {
             let reply = exchange::read(&caller.call("forget", exchange::json(&dry)?)?)?;
-            eprint!(
+            lore::err!(
                 "{}Forget it? Type yes: ",
                 table(&reply, "would be forgotten")
             );
             let mut line = String::new();
             input.lock().read_line(&mut line)?;
             if !line.trim().eq_ignore_ascii_case("yes") {
-                eprintln!("lore: nothing was forgotten");
+                lore::errln!("lore: nothing was forgotten");
                 return Ok(End::Nothing);
             }
         }

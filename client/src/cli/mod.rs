@@ -310,11 +310,11 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Failure::Io(error) => {
-            eprintln!("lore: {error}");
+            lore::errln!("lore: {error}");
             return ExitCode::from(1);
         }
         Failure::Usage(message) => {
-            eprintln!("lore: {message}");
+            lore::errln!("lore: {message}");
             return ExitCode::from(2);
         }
         Failure::Call(error) => error,
@@ -327,15 +327,15 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         // The exit code says it too, should nobody read this.
         let _ = output::write_json_lines(&line);
     } else {
-        eprintln!("lore: {}", output::shown_lines(&body.message));
+        lore::errln!("lore: {}", output::shown_lines(&body.message));
         if let Some(hint) = &body.hint {
-            eprintln!("  {}", output::shown_lines(hint));
+            lore::errln!("  {}", output::shown_lines(hint));
         }
         for fault in more_faults(&body) {
-            eprintln!("  {}", output::shown_lines(&fault));
+            lore::errln!("  {}", output::shown_lines(&fault));
         }
         if let Some(keys) = changed_keys(&body) {
-            eprintln!("  Changed since: {keys}");
+            lore::errln!("  Changed since: {keys}");
         }
     }
     ExitCode::from(exit_code(error, &body))

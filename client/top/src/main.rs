@@ -91,7 +91,7 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
 }
 
 fn say(message: &str, code: u8) -> ExitCode {
-    eprintln!("lore top: {}", shown_lines(message));
+    lore::errln!("lore top: {}", shown_lines(message));
     ExitCode::from(code)
 }
 

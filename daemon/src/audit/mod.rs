@@ -15,6 +15,7 @@ pub mod verify;
 
 pub use cursors::Cursors;
 pub use retained::Retained;
+pub use status::set_back;
 
 use crate::operation::Operation;
 

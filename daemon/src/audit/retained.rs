@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::clock::Micros;
 
 /// What came of the rules, as it is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// When they are carried out next; `None` while none is set.
     pub next: Option<Micros>,
@@ -15,6 +15,8 @@ pub struct Seen {
     pub events: u64,
     /// What they held, in bytes.
     pub bytes: u64,
+    /// What they mean and cannot take, and why.
+    pub left_out: Vec<String>,
 }
 
 /// What came of the rules.
@@ -30,22 +32,28 @@ impl Retained {
     /// What came of them.
     #[must_use]
     pub fn seen(&self) -> Seen {
-        *self.lock()
+        self.lock().clone()
     }
 
     /// Notes when they are carried out next, if any is set.
     pub fn plan(&self, next: Option<Micros>) {
-        self.lock().next = next;
+        let mut seen = self.lock();
+        seen.next = next;
+        if next.is_none() {
+            seen.left_out.clear();
+        }
     }
 
     /// Notes what was forgotten.
     pub fn note(&self, at: Micros, events: u64, bytes: u64) {
         let mut seen = self.lock();
-        *seen = Seen {
-            next: seen.next,
-            last: Some(at),
-            events,
-            bytes,
-        };
+        seen.last = Some(at);
+        seen.events = events;
+        seen.bytes = bytes;
+    }
+
+    /// Notes what they mean and cannot take, and why.
+    pub fn leave_out(&self, left_out: Vec<String>) {
+        self.lock().left_out = left_out;
     }
 }

@@ -8,7 +8,7 @@ use lore::protocol::Position;
 use lore::protocol::status::{self as wire, Follower, Resolver, StatusArgs, StatusReply};
 
 use super::{Retained, prometheus};
-use crate::clock::format_time;
+use crate::clock::{Micros, format_time};
 use crate::confinement::Confinement;
 use crate::engine::WriteState;
 use crate::error::Refusal;
@@ -18,6 +18,9 @@ use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
 use crate::upstream::{Resolvers, State};
 use crate::{checkpoints, documents, entities, projects, search, sessions};
+
+/// A clock that is so far behind the newest event was set back, in microseconds.
+const SET_BACK_MIN: Micros = 60_000_000;
 
 /// `status`.
 pub struct Status;
@@ -57,10 +60,16 @@ impl Op for Status {
         if let Some(read) = cx.extensions.get::<Live<LastRead>>() {
             warnings.extend(read.get().warnings());
         }
+        warnings.extend(set_back(cx.engine.clock().now(), published.tail.time));
         warnings.extend(entities::Room::of(&cx)?.fault());
         warnings.extend(projects::Room::of(&cx)?.faults());
         warnings.extend(documents::Room::of(&cx)?.faults());
         warnings.extend(search::Room::of(&cx)?.faults());
+        if let Some(retained) = cx.extensions.get::<Retained>() {
+            let left_out = retained.seen().left_out.into_iter();
+            warnings
+                .extend(left_out.map(|why| format!("a rule of retention is not obeyed: {why}")));
+        }
         warnings.extend(
             sessions::unerased(&published.snapshot)?
                 .iter()
@@ -111,6 +120,19 @@ impl Op for Status {
         }
         Ok(reply)
     }
+}
+
+/// Whether the clock was set back behind the newest event.
+#[must_use]
+pub fn set_back(now: Micros, last: Micros) -> Option<String> {
+    let ahead = last.saturating_sub(now);
+    (ahead > SET_BACK_MIN).then(|| {
+        format!(
+            "the newest event is {} s ahead of the machine's clock; until it has caught up, events get the time of the \
+             newest one",
+            ahead / 1_000_000
+        )
+    })
 }
 
 /// What the rules of retention come to, if any is set or was.
@@ -191,4 +213,18 @@ fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds are what clocks are mended by; more is told, with what happens meanwhile.
+    #[test]
+    fn a_clock_that_was_set_back_is_told() {
+        assert_eq!(set_back(1_000, 0), None);
+        assert_eq!(set_back(0, SET_BACK_MIN), None);
+        let told = set_back(0, SET_BACK_MIN + 1_000_000).unwrap_or_default();
+        assert!(told.contains("61 s ahead"), "{told}");
+    }
 }

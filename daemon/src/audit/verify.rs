@@ -294,7 +294,15 @@ impl Subject<'_> {
             let behind: Vec<(Space, Position)> =
                 spaces.iter().map(|space| (*space, Position(0))).collect();
             let all = (Position(1), self.tail);
-            replay::fold_range(self.rows, &replayed, self.fold, &behind, all.0, all.1)?;
+            replay::fold_range(
+                self.rows,
+                &replayed,
+                self.fold,
+                &behind,
+                all.0,
+                all.1,
+                |_, _| {},
+            )?;
         }
         for space in spaces {
             compare_space(self.rows, &replayed, *space, report)?;

@@ -1,5 +1,6 @@
 //! Forgetting: what a session has of checkpoints goes, and what others share stays as it is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::command::{self, Report};
@@ -41,13 +42,20 @@ pub fn settle(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     uses::settle(rows, session)
 }
 
-/// The objects that a session's checkpoints rest on, each with the bytes on disk that would go with
-/// the session: 0 when another session needs it, too.
+/// The objects that a session's checkpoints rest on.
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, u64)>, Error> {
-    uses::with_session(rows, session)
+pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
+    uses::of(rows, session)
+}
+
+/// What would go from the disk, in bytes, once each of these sessions needs those objects no more.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn freed_by(rows: &dyn Rows, no_more: &BTreeMap<&str, BTreeSet<Hash>>) -> Result<u64, Error> {
+    uses::freed_by(rows, no_more)
 }
 
 /// Lets those of the objects go that nothing uses any more. The blobs that held them are named by

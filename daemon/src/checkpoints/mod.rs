@@ -35,7 +35,7 @@ pub use event::{
     Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
     Gone, HeldBy, KeyMarked, Link, ObjectNamed, Part, described, objects_named,
 };
-pub use forget::{forget, free_objects, objects_of, settle};
+pub use forget::{forget, free_objects, freed_by, objects_of, settle};
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::Words;
 pub use limits::Limits;

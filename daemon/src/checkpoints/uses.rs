@@ -2,6 +2,7 @@
 //!
 //! Rows of the room's view: its table of keys is in [`super::view`].
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::event::Link;
@@ -262,29 +263,38 @@ fn all_of(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, Use)>, Error> {
     Ok(found)
 }
 
-/// The objects that a session uses, each with the bytes that would go with it: 0 when another
-/// session uses it, too.
-pub(super) fn with_session(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, u64)>, Error> {
-    let mut found = Vec::new();
-    for (hash, _) in all_of(rows, session)? {
+/// The objects that a session uses.
+pub(super) fn of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
+    let all = all_of(rows, session)?.into_iter();
+    Ok(all.map(|(hash, _)| hash).collect())
+}
+
+/// What the objects take on disk that nobody uses any more once these sessions use these of them no more.
+pub(super) fn freed_by(
+    rows: &dyn Rows,
+    no_more: &BTreeMap<&str, BTreeSet<Hash>>,
+) -> Result<u64, Error> {
+    let objects: BTreeSet<Hash> = no_more.values().flatten().copied().collect();
+    let mut bytes = 0;
+    for hash in objects {
         let prefix = key(b'w', &hash.0);
-        let own = user_key(&hash, session);
-        let mut is_shared = false;
         let high = after_prefix(&prefix);
+        let mut is_used = false;
         rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
-            is_shared = key != own;
-            Ok(match is_shared {
+            let user = key.get(prefix.len()..).unwrap_or_default();
+            let user = std::str::from_utf8(user).map_err(|_| damaged(key))?;
+            let ended = no_more.get(user);
+            is_used = !ended.is_some_and(|ended| ended.contains(&hash));
+            Ok(match is_used {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             })
         })?;
-        let bytes = match object(rows, &hash)? {
-            Some(row) if !is_shared => row.stored_bytes,
-            Some(_) | None => 0,
-        };
-        found.push((hash, bytes));
+        if !is_used && let Some(row) = object(rows, &hash)? {
+            bytes += row.stored_bytes;
+        }
     }
-    Ok(found)
+    Ok(bytes)
 }
 
 fn charge(rows: &mut dyn RowsMut, session: &str, change: impl Fn(u64) -> u64) -> Result<(), Error> {

@@ -18,7 +18,7 @@ const PAGE_HEAD: &str = "\
 
 Nothing has to be set. What you set goes into `~/.config/lore/config.toml` (`$XDG_CONFIG_HOME/lore`,
 or `$LORE_HOME/config.toml`; `/etc/lore/config.toml` for the system-wide daemon), or, for one run, into
-a variable. `lored config default > ~/.config/lore/config.toml` writes a file with every setting and its
+a variable. `lored config default --write` writes a file with every setting and its
 default, commented out; [config.default.toml](config.default.toml) is that file.
 
 - `lore config show --origin` shows what is in force, and the file and line or the variable it comes from.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
 use lore::places::Places;
 use tokio::task::JoinSet;
@@ -22,6 +23,10 @@ use crate::sessions::LastAccess;
 use crate::store::Blobs;
 use crate::upstream::Resolvers;
 use crate::{checkpoints, chores, documents, entities, forgetting, projects, search};
+
+/// How long is waited for whoever still works on a namespace that nobody uses, and how often it is looked.
+const REST_MAX: Duration = Duration::from_secs(1);
+const REST_LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// What all namespaces of a daemon have in common.
 pub struct Shared {
@@ -152,12 +157,34 @@ impl Namespace {
         self.chores = chores::begin(&self.context);
     }
 
+    /// Ends what is done by itself, until it is begun anew. Whether nothing else is at work then: a call that nobody
+    /// waits for any more may be, and as long as it is the store cannot be opened again.
+    pub async fn come_to_rest(&mut self) -> bool {
+        self.chores.shutdown().await;
+        self.end_indexing().await;
+        let since = Instant::now();
+        while Arc::strong_count(&self.context) > 1 {
+            if since.elapsed() >= REST_MAX {
+                return false;
+            }
+            tokio::time::sleep(REST_LOOK_EVERY).await;
+        }
+        true
+    }
+
     /// Ends what is done by itself, and notes what was seen; whoever holds the context still can use it,
     /// and the store is closed with the last of them.
-    pub async fn close(self) {
-        drop(self.chores);
+    pub async fn close(mut self) {
+        self.chores.abort_all();
+        self.end_indexing().await;
+        if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
+            resolvers.close().await;
+        }
+    }
+
+    /// Waits for what the indexes are at, and notes what was seen: not on a thread of the doors.
+    async fn end_indexing(&self) {
         let context = Arc::clone(&self.context);
-        // Waits for what the indexes are at, and writes: not on a thread of the doors.
         let ended = tokio::task::spawn_blocking(move || {
             if let Some(room) = context.extensions.get::<search::Room>() {
                 room.stop();
@@ -170,9 +197,6 @@ impl Namespace {
         });
         if let Err(error) = ended.await {
             tracing::error!(%error, "what is done by itself did not end in peace");
-        }
-        if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
-            resolvers.close().await;
         }
     }
 }

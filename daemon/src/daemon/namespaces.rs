@@ -2,9 +2,10 @@
 //! after the last connection has gone.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use lore::places::ensure_folder;
@@ -14,7 +15,7 @@ use super::namespace::{Namespace, Shared};
 use crate::api::{Dispatch, Guest};
 use crate::engine::{DataFolder, WriteState};
 use crate::error::{Code, Refusal};
-use crate::operation::{Neighbour, Neighbours};
+use crate::operation::{Context, Neighbour, Neighbours};
 use crate::service::access::user;
 
 /// Namespaces that may be open at once: each has threads, a cache and memtables of its own.
@@ -50,6 +51,12 @@ impl Slot {
     /// Since when nobody has been connected; `None` while somebody is.
     fn idle_since(&self) -> Option<Instant> {
         self.users.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    /// Nobody is connected, and it is as if the last one had just gone.
+    fn stay_idle(&self) {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.1 = users.1.map(|_| Instant::now());
     }
 }
 
@@ -125,7 +132,7 @@ impl Namespaces {
     /// `RATE_LIMITED` when as many as may be are open, `STORAGE_UNAVAILABLE` when it does not open.
     pub async fn of(&self, uid: u32) -> Result<Guest, Refusal> {
         let slot = {
-            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slots = self.slots();
             Arc::clone(slots.entry(uid).or_default())
         };
         let stay = {
@@ -153,6 +160,30 @@ impl Namespaces {
         })
     }
 
+    /// The users who have a memory here, connected or not.
+    ///
+    /// # Errors
+    /// When the folder of their stores cannot be listed.
+    pub fn known(&self) -> io::Result<Vec<u32>> {
+        let users = self.shared.places.data.join("users");
+        let entries = match std::fs::read_dir(users) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut known = Vec::new();
+        for entry in entries {
+            known.extend(
+                entry?
+                    .file_name()
+                    .to_str()
+                    .and_then(|name| name.parse::<u32>().ok()),
+            );
+        }
+        known.sort_unstable();
+        Ok(known)
+    }
+
     /// The memory of a user who has one; `None` for others, and nothing is made for them.
     ///
     /// # Errors
@@ -170,6 +201,30 @@ impl Namespaces {
             context: Arc::clone(guest.dispatch.context()),
             stays: guest.stays,
         }))
+    }
+
+    /// Opens the memory of a user for some work, and closes it again unless its user has come meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub async fn visit<W: Future<Output = ()>>(
+        &self,
+        uid: u32,
+        work: impl FnOnce(Arc<Context>) -> W,
+    ) -> Result<(), Refusal> {
+        if let Some(known) = self.of_known(uid).await? {
+            let Neighbour { context, stays } = known;
+            work(context).await;
+            drop(stays);
+            self.close_unused(uid).await;
+        }
+        Ok(())
+    }
+
+    /// What all of them have in common.
+    #[must_use]
+    pub fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     async fn open(&self, uid: u32) -> Result<Namespace, Refusal> {
@@ -212,7 +267,7 @@ impl Namespaces {
     /// Whether there was one without connections that nobody was opening or closing.
     async fn close_longest_idle(&self) -> bool {
         let mut idle: Vec<(Instant, u32, Arc<Slot>)> = {
-            let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let slots = self.slots();
             let since = |(uid, slot): (&u32, &Arc<Slot>)| {
                 Some((slot.idle_since()?, *uid, Arc::clone(slot)))
             };
@@ -223,28 +278,53 @@ impl Namespaces {
             let Ok(mut namespace) = slot.namespace.try_lock() else {
                 continue;
             };
-            if slot.idle_since().is_some()
-                && let Some(open) = namespace.take()
-            {
-                self.shut(uid, open).await;
+            if self.shut_unused(uid, &slot, &mut namespace).await {
                 return true;
             }
         }
         false
     }
 
-    async fn shut(&self, uid: u32, namespace: Namespace) {
-        let_go(namespace).await;
+    /// Closes one that nobody is connected to and nothing works on; whether it was closed. What a call that nobody
+    /// waits for any more has open could not be opened again by its user.
+    async fn shut_unused(&self, uid: u32, slot: &Slot, namespace: &mut Option<Namespace>) -> bool {
+        let Some(open) = namespace.as_mut().filter(|_| slot.idle_since().is_some()) else {
+            return false;
+        };
+        if !open.come_to_rest().await {
+            tracing::debug!(uid, "a namespace without connections is still worked on");
+            open.begin();
+            slot.stay_idle();
+            return false;
+        }
+        if let Some(open) = namespace.take() {
+            self.shut(uid, open, Instant::now() + LET_GO_MAX).await;
+        }
+        true
+    }
+
+    async fn shut(&self, uid: u32, namespace: Namespace, until: Instant) {
+        let_go(namespace, until).await;
         self.open.fetch_sub(1, Ordering::Relaxed);
         tracing::info!(uid, "a namespace was closed");
+    }
+
+    /// Closes one that was opened for a moment, unless somebody has come.
+    pub(super) async fn close_unused(&self, uid: u32) {
+        let slot = self.slots().get(&uid).map(Arc::clone);
+        if let Some(slot) = slot {
+            let mut namespace = slot.namespace.lock().await;
+            self.shut_unused(uid, &slot, &mut namespace).await;
+        }
     }
 
     /// Closes those that nobody has used for a while; all of them, once the daemon stops. Whether one takes
     /// no more writes: the daemon is to be restarted then.
     pub async fn close_idle(&self, all: bool) -> bool {
         let mut has_failed = false;
+        let until = Instant::now() + LET_GO_MAX;
         let slots: Vec<(u32, Arc<Slot>)> = {
-            let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let slots = self.slots();
             slots
                 .iter()
                 .map(|(uid, slot)| (*uid, Arc::clone(slot)))
@@ -259,20 +339,35 @@ impl Namespaces {
                 let state = open.context().engine.health().get();
                 has_failed |= matches!(state, WriteState::Failed { .. });
             }
-            if let Some(open) = namespace.take_if(|_| all || is_idle) {
-                self.shut(uid, open).await;
+            if all {
+                if let Some(open) = namespace.take() {
+                    self.shut(uid, open, until).await;
+                }
+            } else if is_idle {
+                self.shut_unused(uid, &slot, &mut namespace).await;
             }
         }
         has_failed
     }
+
+    /// Whether a user's memory is open, as far as nobody is opening or closing it.
+    #[cfg(test)]
+    pub(super) fn is_open(&self, uid: u32) -> bool {
+        let slot = self.slots().get(&uid).map(Arc::clone);
+        slot.is_some_and(|slot| slot.namespace.try_lock().is_ok_and(|open| open.is_some()))
+    }
+
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Closes a namespace for good: its store is shut when this ends, so that it can be opened again.
-async fn let_go(namespace: Namespace) {
+/// Closes a namespace for good: its store is shut when this ends, so that it can be opened again, unless
+/// something works on it for longer.
+async fn let_go(namespace: Namespace, until: Instant) {
     let context = Arc::clone(namespace.context());
     namespace.close().await;
-    let since = Instant::now();
-    while Arc::strong_count(&context) > 1 && since.elapsed() < LET_GO_MAX {
+    while Arc::strong_count(&context) > 1 && Instant::now() < until {
         tokio::time::sleep(LET_GO_LOOK_EVERY).await;
     }
     // Shutting waits for the writer: not for a thread of the doors.

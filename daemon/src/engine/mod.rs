@@ -190,6 +190,8 @@ pub struct Settings {
     pub settle_idle_ms: u64,
     /// Bytes of removed rows under which no compaction starts by itself.
     pub compact_freed_bytes_min: u64,
+    /// Told how far views are folded, while a store is opened whose views are behind its log.
+    pub progress: replay::Progress,
     /// The storage engine's limits.
     pub store: crate::store::Limits,
 }
@@ -206,6 +208,7 @@ impl Default for Settings {
             reserve_bytes: 8 << 20,
             settle_idle_ms: 5_000,
             compact_freed_bytes_min: 4 << 20,
+            progress: |_, _| {},
             store: crate::store::Limits::default(),
         }
     }

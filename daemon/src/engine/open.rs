@@ -163,7 +163,7 @@ impl Opened {
             // Rows of the log may be gone whose views were flushed long ago.
             replay::clear(&store, fold)?;
         }
-        replay::catch_up(&store, fold)?;
+        replay::catch_up(&store, fold, settings.progress)?;
         if damage.is_none() {
             store.empty_retired()?;
         }
@@ -184,9 +184,6 @@ impl Opened {
                 None
             }
         };
-        if damage.is_none() {
-            upgrade(&dir);
-        }
         Ok(Self {
             store,
             tail,
@@ -196,7 +193,20 @@ impl Opened {
         })
     }
 
-    /// Starts the writer and the sync thread.
+    /// Brings an older store to this format, unless it is damaged. It serves all the same where that fails, on a full
+    /// disk for instance: both formats open. Whoever only looks at a store leaves it to older programs as it is.
+    pub fn upgrade(&self, folder: &DataFolder) {
+        if self.damage.is_some() {
+            return;
+        }
+        match Store::upgrade(&folder.store()) {
+            Ok(true) => tracing::info!("the store was brought to format {FORMAT_VERSION}"),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the store keeps its older format for now"),
+        }
+    }
+
+    /// Starts the writer and the sync thread; from then on the store has this format.
     ///
     /// # Errors
     /// When the system starts no thread.
@@ -207,6 +217,7 @@ impl Opened {
         settings: &Settings,
         clock: Arc<Clock>,
     ) -> Result<Engine, OpenError> {
+        self.upgrade(&folder);
         let health = Health::default();
         if let Some(reason) = self.damage {
             tracing::error!(%reason, "writes are refused");
@@ -283,16 +294,6 @@ impl Opened {
             compactor,
             threads,
         })
-    }
-}
-
-/// Brings an older store to this format, now that it has proved whole. It serves all the same where that
-/// fails, on a full disk for instance: both formats open.
-fn upgrade(dir: &std::path::Path) {
-    match Store::upgrade(dir) {
-        Ok(true) => tracing::info!("the store was brought to format {FORMAT_VERSION}"),
-        Ok(false) => {}
-        Err(error) => tracing::warn!(%error, "the store keeps its older format for now"),
     }
 }
 
@@ -428,7 +429,7 @@ pub(super) fn reopen(
             Err(error) => return Err(error.into()),
         }
     };
-    replay::catch_up(&store, fold)?;
+    replay::catch_up(&store, fold, settings.progress)?;
     let tail = tail_of(&store)?;
     if let Some(lost) = prove(&store, tail, durable(acknowledged))? {
         return Err(OpenError::Lost(lost));

@@ -74,12 +74,15 @@ fn clear_space(store: &Store, space: Space) -> Result<(), Error> {
     }
 }
 
+/// Told how far a long folding has come, and how far it goes.
+pub type Progress = fn(Position, Position);
+
 /// Brings every folded space to the end of the log. When one is ahead of the log, or was left half
 /// cleared, all are emptied and folded from the start: a fold may read one space to write another.
 ///
 /// # Errors
 /// [`Error`] when the log cannot be read or the store not be written.
-pub fn catch_up(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
+pub fn catch_up(store: &Store, fold: &dyn Fold, progress: Progress) -> Result<(), Error> {
     let tail = super::open::tail_of(store)?.position;
     let mut is_whole = true;
     for &space in fold.spaces() {
@@ -101,7 +104,8 @@ pub fn catch_up(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
     let Some(from) = behind.iter().map(|(_, at)| at.0 + 1).min() else {
         return Ok(());
     };
-    fold_range(store, store, fold, &behind, Position(from), tail)?;
+    progress(Position(from - 1), tail);
+    fold_range(store, store, fold, &behind, Position(from), tail, progress)?;
     store.sync()
 }
 
@@ -125,6 +129,7 @@ pub fn fold_range(
     behind: &[(Space, Position)],
     from: Position,
     to: Position,
+    progress: Progress,
 ) -> Result<(), Error> {
     let mut changes = Changes::default();
     let (mut events, mut bytes) = (0, 0);
@@ -146,6 +151,7 @@ pub fn fold_range(
             // Never more than one batch unsynced: a power cut would look like damage.
             into.sync()?;
             into.throttle();
+            progress(at, to);
             (events, bytes) = (0, 0);
         } else {
             changes = tx.into_changes();

@@ -38,5 +38,5 @@ pub fn write(store: &Store, changes: Changes) -> Result<(), Error> {
 /// # Errors
 /// [`Error`] when the log cannot be read or the store not be written.
 pub fn fold(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
-    replay::catch_up(store, fold)
+    replay::catch_up(store, fold, |_, _| {})
 }

@@ -1,6 +1,6 @@
 //! Decisions about entities.
 
-use super::event::{EntitiesFound, Found, Source};
+use super::event::{EntitiesFound, EntityRef, Found, Source};
 use super::view;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
@@ -32,6 +32,28 @@ impl Command for Note {
             origin: None,
         };
         Ok(chosen.created.into_iter().chain([event]).collect())
+    }
+}
+
+/// Wants noted what was found out of an entity that nobody asked about: only as long as something names it.
+pub struct NoteResolved {
+    /// The session that mentions it.
+    pub session: String,
+    /// Which entity.
+    pub entity: EntityRef,
+    /// What was found out.
+    pub note: Note,
+}
+
+impl Command for NoteResolved {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let session = sessions::find(on.rows, &self.session)?;
+        let lines = sessions::lineage(on.rows, &session)?;
+        if view::get(on.rows, &lines, &self.entity)?.is_none() {
+            let gone = "what mentioned the entity has been forgotten meanwhile";
+            return Err(Refusal::new(Code::Conflict, gone));
+        }
+        self.note.decide(on)
     }
 }
 

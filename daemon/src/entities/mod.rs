@@ -30,6 +30,6 @@ pub use view::{
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{Note, NoteFound};
+    pub(crate) use super::command::{Note, NoteFound, NoteResolved};
     pub(crate) use super::view::searched;
 }

@@ -1,5 +1,9 @@
 //! Decisions about forgetting one session: it is forgotten, and then erased.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::resting::Going;
+use super::several::Forget;
 use crate::checkpoints;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
@@ -12,8 +16,10 @@ use crate::store::{Blobs, Error, Rows, RowsMut};
 pub struct Counted {
     /// How many events.
     pub events: u64,
-    /// Their payloads, and the blobs and objects on disk that nothing else needs, in bytes.
+    /// Their payloads, in bytes.
     pub bytes: u64,
+    /// The blobs and objects on disk that nothing else needs, in bytes.
+    pub alone: u64,
     /// Events up to this position are counted.
     pub up_to: Position,
 }
@@ -38,13 +44,16 @@ impl Counted {
                 }
             }
         }
-        for blob in names::named_only_by(rows, session)? {
-            counted.bytes += blobs.stored_bytes(&blob);
-        }
-        for (_, bytes) in checkpoints::objects_of(rows, session)? {
-            counted.bytes += bytes;
-        }
+        let objects = checkpoints::objects_of(rows, session)?;
+        let no_more = BTreeMap::from([(session, objects.into_iter().collect())]);
+        counted.alone = freed(rows, blobs, &[session], &BTreeSet::new(), &no_more)?;
         Ok(counted)
+    }
+
+    /// All that goes with the session alone, in bytes.
+    #[must_use]
+    pub fn all_bytes(&self) -> u64 {
+        self.bytes + self.alone
     }
 
     /// Counts one more event.
@@ -53,6 +62,23 @@ impl Counted {
         self.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
         self.up_to = self.up_to.max(event.position());
     }
+}
+
+/// The bytes on disk of what nothing else needs than these sessions, the events at these positions, and the
+/// sessions that use these objects no more: blobs and objects.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read.
+pub fn freed(
+    rows: &dyn Rows,
+    blobs: &Blobs,
+    sessions: &[&str],
+    positions: &BTreeSet<Position>,
+    no_more: &BTreeMap<&str, BTreeSet<Hash>>,
+) -> Result<u64, Error> {
+    let named = names::named_only_by(rows, sessions, positions)?;
+    let of_blobs: u64 = named.iter().map(|blob| blobs.stored_bytes(blob)).sum();
+    Ok(of_blobs + checkpoints::freed_by(rows, no_more)?)
 }
 
 /// How many forks a refusal names.
@@ -88,6 +114,8 @@ pub struct ForgetSession {
     pub counted: Counted,
     /// The payload of the event.
     pub body: Body,
+    /// Of the tombstones of packs that rest on it.
+    salt: [u8; 16],
     /// Objects that it may be the last to need.
     pub objects: Vec<Hash>,
 }
@@ -100,6 +128,7 @@ impl ForgetSession {
             session: session.to_owned(),
             counted,
             body: Body::new(codec::EMPTY.to_vec(), salt),
+            salt,
             objects: Vec::new(),
         }
     }
@@ -118,20 +147,22 @@ impl Command for ForgetSession {
         for (position, record) in since {
             counted.add(&*on.event(record, position)?);
         }
-        let objects = checkpoints::objects_of(on.rows, &session)?;
-        self.objects = objects.into_iter().map(|(hash, _)| hash).collect();
+        self.objects = checkpoints::objects_of(on.rows, &session)?;
         let forgotten = SessionForgotten {
             events: counted.events,
-            bytes: counted.bytes,
+            bytes: counted.all_bytes(),
         };
-        Ok(vec![NewEvent {
+        let resting = Going::session(&session).packs(on.rows, on, Position(0))?;
+        let mut events = Forget::of_packs(on, resting, self.salt)?;
+        events.push(NewEvent {
             kind: SessionForgotten::KIND,
             session: Some(session),
             project,
             fact: codec::encode(&forgotten),
             body: self.body.clone(),
             origin: None,
-        }])
+        });
+        Ok(events)
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

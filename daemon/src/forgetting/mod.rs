@@ -11,6 +11,7 @@ mod event;
 mod finish;
 pub mod operations;
 mod origin;
+mod resting;
 mod retention;
 mod select;
 mod several;
@@ -28,6 +29,10 @@ pub fn tells_of_forgetting(kind: &str) -> bool {
         || crate::sessions::is_of_forgetting(kind)
         || kind == ContentForgotten::KIND
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]

@@ -60,14 +60,17 @@ pub async fn retain(
     now: Micros,
 ) -> Result<ContentForgotten, Refusal> {
     let mut all = ContentForgotten::default();
+    let mut left_out: Vec<String> = Vec::new();
     for (rule, before) in rules.due(now) {
         loop {
             let wish = Wish {
                 rule: Some((rule, before)),
                 ..Wish::default()
             };
-            let selected = select(cx, wish, now).await?;
+            let mut selected = select(cx, wish, now).await?;
+            let kept = std::mem::take(&mut selected.kept);
             if selected.is_empty() {
+                left_out.extend(kept);
                 break;
             }
             let command = Forget::by_rule(selected, cx.engine.clock().random());
@@ -81,6 +84,9 @@ pub async fn retain(
             tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
             all = all.and(&told);
         }
+    }
+    if let Some(retained) = cx.extensions.get::<Retained>() {
+        retained.leave_out(left_out);
     }
     if all != ContentForgotten::default() {
         if let Some(retained) = cx.extensions.get::<Retained>() {
@@ -106,6 +112,7 @@ async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, 
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
             now,
+            events_max: EVENTS_MAX,
         };
         let selected = looking.select(&wish, published.tail.position)?;
         looking.first_of(selected, BATCH_EVENTS)
@@ -118,7 +125,6 @@ async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, 
 mod tests {
     use std::path::Path;
 
-    use lore::places::Places;
     use lore::protocol::Args;
     use serde_json::{Value, json};
 
@@ -126,6 +132,7 @@ mod tests {
     use crate::api::TABLE;
     use crate::config::Config;
     use crate::daemon::Daemon;
+    use crate::daemon::tests::places;
     use crate::operation::Caller;
     use crate::sessions;
 
@@ -139,13 +146,7 @@ mod tests {
     }
 
     fn opened(folder: &Path) -> Daemon {
-        let places = Places {
-            config: folder.join("lored.toml"),
-            data: folder.join("data"),
-            state: folder.join("state"),
-            socket: folder.join("run/own.sock"),
-        };
-        Daemon::open(&Config::new(), &places).unwrap()
+        Daemon::open(&Config::new(), &places(folder)).unwrap()
     }
 
     fn left(cx: &Context) -> Vec<String> {
@@ -173,6 +174,7 @@ mod tests {
             blobs: Some(&cx.blobs),
             looked_at: &|_| None,
             now: cx.engine.clock().now(),
+            events_max: EVENTS_MAX,
         };
         let wish = Wish {
             rule: Some((Rule::DocumentsReplaced, looking.now + 1)),

@@ -1,11 +1,16 @@
 //! The decision to forget what was selected: a tombstone for each session and stream, and what it came to,
 //! in one commit.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::command::Counted;
 use super::event::ContentForgotten;
+use super::resting::{Going, Resting};
 use super::select::{Part, Selected, is_derived};
 use super::tells_of_forgetting;
 use crate::checkpoints;
+use crate::documents;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
 use crate::log::{
@@ -31,6 +36,8 @@ pub struct Forget {
     pub body: Body,
     /// Objects that the sessions may be the last to need.
     objects: Vec<Hash>,
+    /// Set when something came meanwhile that was not selected, so that it has to be selected anew.
+    pub is_stale: Arc<AtomicBool>,
 }
 
 impl Forget {
@@ -42,6 +49,7 @@ impl Forget {
             is_by_rule: false,
             body: Body::new(codec::EMPTY.to_vec(), salt),
             objects: Vec::new(),
+            is_stale: Arc::default(),
         }
     }
 
@@ -74,6 +82,7 @@ impl Forget {
     /// tag hold on to them, too. So it is with those whose past a fork shares that stays.
     fn spare(&mut self, on: &Decide<'_>) -> Result<(), Refusal> {
         let mut going: Vec<(String, Counted)> = Vec::new();
+        let mut is_any_spared = false;
         let end = Position(u64::MAX - 1);
         // Forks come before those whose past they share.
         for (session, counted) in std::mem::take(&mut self.selected.sessions) {
@@ -84,13 +93,34 @@ impl Forget {
             if since.is_empty() && forks.iter().all(|(fork, _)| goes(fork)) {
                 going.push((session, counted));
             } else {
+                is_any_spared = true;
                 let told = &mut self.selected.told;
                 told.sessions -= 1;
                 told.events -= counted.events;
                 told.bytes -= counted.bytes;
             }
         }
+        if is_any_spared {
+            // What those that go share with one that stays is needed still: each is counted alone.
+            let alone = going.iter().map(|(_, counted)| counted.alone).sum();
+            let told = &mut self.selected.told;
+            told.bytes = told.bytes - self.selected.freed + alone;
+            self.selected.freed = alone;
+        }
         self.selected.sessions = going;
+        Ok(())
+    }
+
+    /// Adds the packs that rest on what goes: those made since it was selected, or all where a rule means it.
+    fn add_packs(&mut self, on: &Decide<'_>) -> Result<(), Refusal> {
+        let since = match self.is_by_rule {
+            true => Position(0),
+            false => self.selected.up_to,
+        };
+        let resting = Going::of(&self.selected).packs(on.rows, on, since)?;
+        let (events, bytes) = resting.add_to(&mut self.selected.parts);
+        self.selected.told.events += events;
+        self.selected.told.bytes += bytes;
         Ok(())
     }
 
@@ -114,11 +144,17 @@ impl Forget {
         }
         let before = (counted.events, counted.bytes);
         let mut counted = counted;
-        // What was written since it was counted goes, too.
+        // What was written since it was counted goes, too, unless somebody else wrote it than was meant.
         let end = Position(u64::MAX - 1);
         let scope = ScopeOf::Session(session);
         for (position, record) in Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)? {
-            counted.add(&*on.event(record, position)?);
+            let event = on.event(record, position)?;
+            if position > self.selected.up_to && !self.selected.wish.takes(&event)? {
+                return Err(meanwhile(format!(
+                    "something that is not meant was recorded in `{session}`"
+                )));
+            }
+            counted.add(&event);
         }
         let (events, bytes) = before;
         self.selected.told.events += counted.events - events;
@@ -126,7 +162,7 @@ impl Forget {
         self.objects_of(on, session)?;
         let told = SessionForgotten {
             events: counted.events,
-            bytes: counted.bytes,
+            bytes: counted.all_bytes(),
         };
         let project = sessions::get(on.rows, session)?.and_then(|row| row.project);
         let stream = StreamName::Session(session.to_owned());
@@ -136,15 +172,41 @@ impl Forget {
 
     fn objects_of(&mut self, on: &Decide<'_>, session: &str) -> Result<(), Refusal> {
         let objects = checkpoints::objects_of(on.rows, session)?;
-        self.objects
-            .extend(objects.into_iter().map(|(hash, _)| hash));
+        self.objects.extend(objects);
         Ok(())
+    }
+
+    /// The tombstones of some packs outside sessions.
+    ///
+    /// # Errors
+    /// `CORRUPT` when something cannot be read.
+    pub fn of_packs(
+        on: &Decide<'_>,
+        resting: Resting,
+        salt: [u8; 16],
+    ) -> Result<Vec<NewEvent>, Refusal> {
+        let mut selected = Selected {
+            up_to: Position(u64::MAX - 1),
+            ..Selected::default()
+        };
+        if !resting.kept.is_empty() {
+            tracing::warn!(kept = ?resting.kept, "packs stay though they rest on what is forgotten");
+        }
+        resting.add_to(&mut selected.parts);
+        let mut forget = Self::new(selected, salt);
+        let parts = std::mem::take(&mut forget.selected.parts);
+        parts.iter().map(|part| forget.part(on, part)).collect()
     }
 
     /// The tombstone of some events of a stream.
     fn part(&mut self, on: &Decide<'_>, part: &Part) -> Result<NewEvent, Refusal> {
         let mut last_step = 0;
         let mut project = None;
+        if let (StreamName::Project(source), true) = (&part.stream, part.is_whole)
+            && documents::source(on.rows, source)?.is_some()
+        {
+            return Err(meanwhile(format!("`{source}` became a source again")));
+        }
         if let StreamName::Session(session) = &part.stream {
             sessions::find(on.rows, session)?;
             if let Some((fork, _)) = sessions::forks_of(on.rows, session, 1)?.first() {
@@ -154,7 +216,17 @@ impl Forget {
             project = sessions::get(on.rows, session)?.and_then(|row| row.project);
             self.objects_of(on, session)?;
         }
-        let ranges = ranges(on, part, self.selected.up_to)?;
+        let since = since(on, part, self.selected.up_to)?;
+        let events = part.positions.len() as u64 + since.len() as u64;
+        let bytes_since = since.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        self.selected.told.events += since.len() as u64;
+        self.selected.told.bytes += bytes_since;
+        let since = since.into_iter().map(|(position, _)| position);
+        let ranges = ranges(
+            on,
+            part,
+            part.positions.iter().copied().chain(since).collect(),
+        )?;
         if ranges.len() > RANGES_MAX {
             return Err(Refusal::new(
                 Code::InvalidInput,
@@ -167,8 +239,8 @@ impl Forget {
         }
         let told = EventsForgotten {
             ranges,
-            events: part.positions.len() as u64,
-            bytes: part.bytes,
+            events,
+            bytes: part.bytes + bytes_since,
             last_step,
         };
         let event = self.event(EventsForgotten::KIND, &part.stream, codec::encode(&told));
@@ -184,20 +256,38 @@ fn meanwhile(what: String) -> Refusal {
         .hint("Repeat the call; a dry run tells what it would do now.")
 }
 
-/// The runs of events of a stream that go: also what was found out from them since they were selected.
-fn ranges(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(u64, u64)>, Refusal> {
-    let log = Log::new(on.rows);
+/// What came to a stream since a part of it was selected and goes, too, with the bytes of each: all of it,
+/// or what was found out.
+fn since(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(Position, u64)>, Refusal> {
     let end = Position(u64::MAX - 1);
-    let scope = part.stream.scope();
-    let mut going = part.positions.clone();
     let is_session = matches!(part.stream, StreamName::Session(_));
-    for (position, record) in log.stream(scope, up_to, end, usize::MAX)? {
+    let mut going = Vec::new();
+    if !part.is_whole && !is_session {
+        return Ok(going);
+    }
+    for (position, record) in
+        Log::new(on.rows).stream(part.stream.scope(), up_to, end, usize::MAX)?
+    {
         let event = on.event(record, position)?;
         let is_told = tells_of_forgetting(&event.header.kind);
-        if (part.is_whole && !is_told) || (is_session && is_derived(&event)) {
-            going.push(position);
+        let is_known = part.positions.binary_search(&position).is_ok();
+        if !is_known && ((part.is_whole && !is_told) || (is_session && is_derived(&event))) {
+            let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());
+            going.push((position, held));
         }
     }
+    Ok(going)
+}
+
+/// The runs of events of a stream that go.
+fn ranges(
+    on: &Decide<'_>,
+    part: &Part,
+    mut going: Vec<Position>,
+) -> Result<Vec<(u64, u64)>, Refusal> {
+    let log = Log::new(on.rows);
+    let scope = part.stream.scope();
+    going.sort_unstable();
     let (Some(first), Some(last)) = (going.first(), going.last()) else {
         return Ok(Vec::new());
     };
@@ -224,11 +314,12 @@ fn ranges(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(u64, u64
     Ok(ranges)
 }
 
-impl Command for Forget {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Forget {
+    fn tombstones(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if self.is_by_rule {
             self.spare(on)?;
         }
+        self.add_packs(on)?;
         let mut events = Vec::new();
         for (session, counted) in self.selected.sessions.clone() {
             events.push(self.whole(on, &session, counted)?);
@@ -242,6 +333,18 @@ impl Command for Forget {
         let told = codec::encode(&self.selected.told);
         events.push(self.event(ContentForgotten::KIND, &StreamName::Global, told));
         Ok(events)
+    }
+}
+
+impl Command for Forget {
+    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let decided = self.tombstones(on);
+        if let Err(refusal) = &decided
+            && matches!(refusal.code, Code::Conflict | Code::SessionNotFound)
+        {
+            self.is_stale.store(true, Ordering::Release);
+        }
+        decided
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

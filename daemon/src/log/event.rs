@@ -8,7 +8,7 @@ use super::{Position, codec};
 use crate::clock::Micros;
 
 /// A SHA-256.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {

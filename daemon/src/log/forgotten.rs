@@ -31,7 +31,7 @@ pub struct EventsForgotten {
     pub ranges: Vec<(u64, u64)>,
     /// How many events.
     pub events: u64,
-    /// What they held, in bytes: payloads, and the blobs on disk that nothing else needs.
+    /// What their payloads held, in bytes.
     pub bytes: u64,
     /// The highest step number given out in the session until then: it is not given out again.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -275,6 +275,17 @@ pub fn note_erased(rows: &mut dyn RowsMut, erased: EventsErased) {
 /// [`Error`] when the row cannot be read.
 pub fn is_anything(rows: &dyn Rows) -> Result<bool, Error> {
     Ok(rows.get(FORGOTTEN, b"t")?.is_some())
+}
+
+/// Whether events of any stream that goes on were forgotten after a position.
+///
+/// # Errors
+/// [`Error`] when the row cannot be read.
+pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
+    let Some(newest) = rows.get(FORGOTTEN, b"t")? else {
+        return Ok(false);
+    };
+    Ok(number(b"t", newest.first_chunk())? > position.0)
 }
 
 /// Whether what an event said is forgotten, though its bytes may still be in a record.

@@ -91,15 +91,24 @@ pub fn forget_at(rows: &mut dyn RowsMut, positions: &BTreeSet<Position>) -> Resu
     Ok(())
 }
 
-/// The blobs that events at these positions name and no other event does.
+/// The blobs that events of these sessions and at these positions name and no other event does.
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub fn named_only_at(
+pub fn named_only_by(
     rows: &dyn Rows,
+    sessions: &[&str],
     positions: &BTreeSet<Position>,
 ) -> Result<Vec<[u8; 32]>, Error> {
-    let named = named_at(rows, positions)?;
+    let mut named = Vec::new();
+    for session in sessions {
+        named.extend(named_by(rows, session)?);
+    }
+    if !positions.is_empty() {
+        named.extend(named_at(rows, positions)?);
+    }
+    named.sort_unstable();
+    named.dedup();
     let mut found = Vec::new();
     for same in named.chunk_by(|a, b| a.0 == b.0) {
         if let Some((blob, _)) = same.first()
@@ -136,23 +145,6 @@ fn named_at(
             Ok(ControlFlow::Continue(()))
         },
     )?;
-    Ok(found)
-}
-
-/// The blobs that a session's events name and no other event does.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
-pub fn named_only_by(rows: &dyn Rows, session: &str) -> Result<Vec<[u8; 32]>, Error> {
-    let named = named_by(rows, session)?;
-    let mut found = Vec::new();
-    for same in named.chunk_by(|a, b| a.0 == b.0) {
-        if let Some((blob, _)) = same.first()
-            && namers(rows, blob, same.len() + 1)?.len() == same.len()
-        {
-            found.push(*blob);
-        }
-    }
     Ok(found)
 }
 

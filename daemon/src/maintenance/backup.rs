@@ -45,7 +45,7 @@ pub fn backup(config: &Config, places: &Places, to: &Path, choices: Choices) -> 
         Ok(_lock) => {
             let opened = open(config, places)?;
             if let Some(damage) = &opened.damage {
-                eprintln!(
+                lore::errln!(
                     "lored: the store is damaged, and is backed up as far as it is whole: {damage}"
                 );
             }
@@ -84,7 +84,7 @@ fn run(source: &mut dyn Source, to: &Path, choices: Choices) -> Result<Report, S
 
 fn tell(report: &Report, to: &Path) {
     let new = report.position.0 - report.before.0.min(report.position.0);
-    println!(
+    lore::outln!(
         "{} holds positions 1 to {}: {new} events new, {} blobs and {} bytes written",
         to.display(),
         report.position,
@@ -92,7 +92,7 @@ fn tell(report: &Report, to: &Path) {
         report.written
     );
     if report.forgotten_since > 0 {
-        println!(
+        lore::outln!(
             "since it was begun, content was forgotten {} times, and is still in it: `lored backup \
              --anew` takes it out",
             report.forgotten_since
@@ -130,7 +130,7 @@ pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path
     });
     meter.end();
     let held = held.map_err(text)?;
-    println!(
+    lore::outln!(
         "restored to {}: {}; indexes for searching are made anew by the daemon",
         data.display(),
         said(&held)
@@ -236,7 +236,7 @@ pub fn verify(from: &Path) -> Outcome {
     meter.end();
     match held {
         Ok(held) => {
-            println!(
+            lore::outln!(
                 "the backup of {} holds {}: all is well",
                 manifest.made_at,
                 said(&held)
@@ -244,7 +244,7 @@ pub fn verify(from: &Path) -> Outcome {
             Ok(true)
         }
         Err(error) => {
-            println!("{error}");
+            lore::outln!("{error}");
             Ok(false)
         }
     }
@@ -280,14 +280,14 @@ impl Meter {
 
     fn show(&mut self, text: &str) {
         if self.shows {
-            eprint!("\r{text}");
+            lore::err!("\r{text}");
             self.is_shown = true;
         }
     }
 
     fn end(&mut self) {
         if self.is_shown {
-            eprintln!();
+            lore::errln!("");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::convert::{Kind, Prefix, convert};
 /// A sentence, when the file cannot be converted.
 pub fn run(kind: Kind, path: &Path, project: Option<&Path>, prefix: Option<Prefix>) -> Outcome {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut aside = |what: &str| eprintln!("lored: {what}");
+    let mut aside = |what: &str| lore::errln!("lored: {what}");
     convert(kind, path, project, prefix, &mut out, &mut aside).map_err(text)?;
     Ok(true)
 }

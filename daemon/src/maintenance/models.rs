@@ -18,12 +18,12 @@ pub fn list(config: &Config, places: &Places) -> Outcome {
     let offers = offers(&places);
     let in_use = [Tier::First, Tier::Second].map(|tier| chosen(&offers, tier));
     for (at, offer) in offers.iter().enumerate() {
-        println!("{}", line(offer, in_use.contains(&Some(at)), config));
+        lore::outln!("{}", line(offer, in_use.contains(&Some(at)), config));
     }
     if chosen(&offers, Tier::Second).is_none() {
-        println!("no second tier: {}", models::why_none());
+        lore::outln!("no second tier: {}", models::why_none());
     }
-    println!("models are added to {}", places.added.display());
+    lore::outln!("models are added to {}", places.added.display());
     Ok(true)
 }
 
@@ -53,7 +53,7 @@ pub fn add_from(config: &Config, places: &Places, from: &Path) -> Outcome {
     let added = match add(from, &model_places.added) {
         Ok(added) => added,
         Err(error) => {
-            eprintln!("lored: {}: {error}", from.display());
+            lore::errln!("lored: {}: {error}", from.display());
             return Ok(false);
         }
     };
@@ -62,7 +62,7 @@ pub fn add_from(config: &Config, places: &Places, from: &Path) -> Outcome {
     } else {
         "was added"
     };
-    println!(
+    lore::outln!(
         "{} ({} numbers, {}) {how}: {}",
         added.known.id,
         added.known.dimension,
@@ -74,10 +74,12 @@ pub fn add_from(config: &Config, places: &Places, from: &Path) -> Outcome {
     let used = used.and_then(|offer| offer.known.as_ref().ok());
     match used {
         Some(used) if used.id == added.known.id => {
-            println!("A daemon that serves takes it at its next start, and embeds all texts anew.");
+            lore::outln!(
+                "A daemon that serves takes it at its next start, and embeds all texts anew."
+            );
         }
-        Some(used) => println!("It is not in use: {} comes first.", used.id),
-        None => println!("It is not in use."),
+        Some(used) => lore::outln!("It is not in use: {} comes first.", used.id),
+        None => lore::outln!("It is not in use."),
     }
     Ok(true)
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::event::{ContextPruned, ContextUnpruned, PackMade};
+use super::event::{ContextPruned, ContextUnpruned, Item, PackMade};
 use super::gather::Among;
 use super::view;
+use crate::documents;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec};
+use crate::log::{Body, NewEvent, Position, codec, forgotten};
 use crate::sessions::{self, Choice, Room};
 
 /// Wants it recorded that a pack was made.
@@ -17,12 +18,45 @@ pub struct MakePack {
     pub among: Among,
     /// What it rests on.
     pub made: PackMade,
+    /// Up to where the log was read for it.
+    pub read_at: Position,
+    /// Set when something that it may rest on has gone since, so that it has to be made anew.
+    pub is_stale: Arc<AtomicBool>,
     /// The payload of the event: nothing.
     pub body: Body,
 }
 
+impl MakePack {
+    /// Whether something that it may rest on has gone since the log was read for it.
+    fn is_gone(&self, on: &Decide<'_>) -> Result<bool, Refusal> {
+        if forgotten::is_since(on.rows, self.read_at)? {
+            return Ok(true);
+        }
+        for one in &self.made.rests_on {
+            if let Some(session) = &one.session
+                && let Some(tombstone) = sessions::forgotten(on.rows, session)?
+                && tombstone.position > self.read_at
+            {
+                return Ok(true);
+            }
+            if let Item::Document { document, .. } = &one.item {
+                let row = documents::document(on.rows, document)?;
+                if row.is_some_and(|row| row.version() > self.read_at) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
 impl Command for MakePack {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if self.is_gone(on)? {
+            self.is_stale.store(true, Ordering::Release);
+            let gone = "something that the context pack would rest on has gone meanwhile";
+            return Err(Refusal::new(Code::Conflict, gone).hint("Repeat the call."));
+        }
         let id = &self.made.id;
         if view::get(on.rows, id)?.is_some() {
             return Err(Refusal::new(
@@ -66,6 +100,8 @@ pub struct TurnWorkingSet {
     pub turn: Turn,
     /// Position of the session's last change when that was done.
     pub changed: u64,
+    /// Up to where the log was read for it.
+    pub read_at: Position,
     /// Set when it has changed since, so that it has to be prepared anew.
     pub is_stale: Arc<AtomicBool>,
     /// When sessions expire.
@@ -79,7 +115,8 @@ impl Command for TurnWorkingSet {
         let chosen = self.choice.decide(on)?;
         let row = sessions::open(on.rows, &chosen.session)?;
         refuse_expired(&self.room, &row, &chosen.session, on.now)?;
-        if row.changed != self.changed {
+        // What is forgotten of it changes nothing that is left of the session.
+        if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
             self.is_stale.store(true, Ordering::Release);
             return Err(Refusal::new(
                 Code::Conflict,

@@ -18,7 +18,7 @@ pub use event::{
 };
 pub use room::Room;
 pub use size::{Point, Pruned, context_size, prunings, series};
-pub use view::{SPACE, apply, forget, forget_outside, forget_own, tokens};
+pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tokens};
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]

@@ -59,6 +59,7 @@ pub async fn turn(
         let session = wish.find(&state, actor, now)?;
         let row = sessions::open(&state, &session)?;
         let room = Room::of(cx);
+        let read_at = state.position();
         refuse_expired(&room, &row, &session, now)?;
         let (shared, prepare, of) = (Arc::clone(cx), prepare.clone(), session.clone());
         let (prepared, state) = blocking(move || {
@@ -86,6 +87,7 @@ pub async fn turn(
             choice: Choice::prepare(wish, clock),
             turn,
             changed: row.changed,
+            read_at,
             is_stale: Arc::clone(&is_stale),
             room,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lore::places::Places;
 use lore::protocol::Position;
@@ -24,6 +24,14 @@ const WORKERS: usize = 2;
 const BLOCKING_THREADS: usize = 64;
 /// A thread that carried out a call and has had no other one for so long ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
+
+/// The store may take at least so long to be closed, however little of the time to stop in is left.
+const CLOSE_MIN: Duration = Duration::from_secs(1);
+
+/// How much longer a start may take once more, each time that it tells how far it is.
+const START_MORE: Duration = Duration::from_secs(60);
+const START_TELL_EVERY: Duration = Duration::from_secs(20);
+const MAINTENANCE_LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Serves until told to stop.
 pub(super) fn serve(
@@ -51,9 +59,19 @@ pub(super) fn serve(
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
     };
-    let mut lock = None;
+    let mut config = config.clone();
+    config.engine.progress = tell_folding;
+    let config = &config;
+    let drain = Duration::from_millis(config.limits.drain_ms_max);
+    let (mut lock, mut stopped) = (None, None);
     let result = runtime.block_on(async {
         let signals = service::listen().map_err(|error| error.to_string())?;
+        if manager::find().is_service_manager() {
+            maintenance_ended(places, &signals.stop).await;
+        }
+        if signals.stop.is_cancelled() {
+            return Ok(());
+        }
         let daemon = match is_system {
             true => Daemon::open_system_wide(config, places, prepared),
             false => Daemon::open_prepared(config, places, prepared),
@@ -72,14 +90,17 @@ pub(super) fn serve(
         let ended = daemon.run(signals.stop).await;
         reloading.abort();
         // The daemon ends only once it was told to stop, and then this has one thing left to tell.
-        if let Err(error) = managed.await {
-            tracing::debug!(%error, "the service manager was not told");
-        }
+        let told = managed.await;
+        stopped = told
+            .inspect_err(|error| tracing::debug!(%error, "the service manager was not told"))
+            .ok();
         ended.map_err(|error: Error| error.to_string())
     });
-    // With it the last threads that may have the store open: only then another daemon may open it.
-    drop(runtime);
-    drop(lock);
+    // Work that nobody waits for may still be read or written for, also for longer than a stop may take: the end of the
+    // process ends it as a kill would. Only that gives the lock back, so no other daemon has the store open beside it.
+    let left = stopped.map_or(drain, |stopped| drain.saturating_sub(stopped.elapsed()));
+    runtime.shutdown_timeout(left.max(CLOSE_MIN));
+    std::mem::forget(lock);
     match result {
         Ok(()) => {
             tracing::info!("stopped");
@@ -89,9 +110,34 @@ pub(super) fn serve(
     }
 }
 
+/// Waits for whoever works on the store, a backup of one that was at rest, say. A service manager would start a daemon
+/// that gave up again at once, and after a few times not any more.
+async fn maintenance_ended(places: &Places, stop: &CancellationToken) {
+    let mut told: Option<Instant> = None;
+    while let Ok(Some(holder)) = lore::manager::holder(&places.daemon_lock())
+        && holder.is_maintenance
+        && !stop.is_cancelled()
+    {
+        if told.is_none() {
+            tracing::info!(process = ?holder.pid, "waiting for who works on the store");
+        }
+        if told.is_none_or(|told| told.elapsed() >= START_TELL_EVERY) {
+            tell(News::Longer(START_MORE));
+            told = Some(Instant::now());
+        }
+        tokio::time::sleep(MAINTENANCE_LOOK_EVERY).await;
+    }
+}
+
+/// Tells the service manager that a start takes its time, while views are folded.
+fn tell_folding(at: Position, to: Position) {
+    tracing::info!(%at, %to, "folding views");
+    tell(News::Longer(START_MORE));
+}
+
 /// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
-/// the writer answers, that the daemon is alive; and that it is stopping, once it is.
-async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) {
+/// the writer answers, that the daemon is alive; and that it is stopping, once it is: since when.
+async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> Instant {
     tell(News::Ready("serving"));
     let alive = async {
         let Some(every) = manager::watchdog() else {
@@ -112,8 +158,11 @@ async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) {
     };
     tokio::select! {
         () = alive => {}
-        () = stop.cancelled() => tell(News::Stopping),
+        () = stop.cancelled() => {}
     }
+    let since = Instant::now();
+    tell(News::Stopping);
+    since
 }
 
 fn tell(news: News<'_>) {

@@ -13,26 +13,28 @@ use super::assignment::{self, Run};
 use super::commands::is_command;
 use super::keywords::Keywords;
 use super::kinds::{self, Begin, Entropy, Form, How, Kind};
-use super::names::{Meaning, has_words, meaning};
+use super::names::{Meaning, NAME_BYTES_MAX, has_words, meaning};
 use super::rules::MARK;
 use super::values::{Setting, entropy, is_known_example, is_password, is_placeholder, is_random};
 use super::written::is_variable;
 
-/// Words of names that a secret may stand under.
+/// Words of names that a secret may stand under. A name without any of them is nobody's, however it is read.
 const NAME_KEYWORDS: &[&str] = &[
-    "passw",
-    "passphrase",
-    "passcode",
+    "pass",
     "pwd",
-    "_pass",
-    "-pass",
     "_pw",
+    "-pw",
+    ".pw",
+    ":pw",
     "psk",
     "secret",
     "token",
     "key",
     "jwt",
     "_pat",
+    "-pat",
+    ".pat",
+    ":pat",
     "credential",
     "authorization",
 ];
@@ -141,9 +143,10 @@ impl Finder {
                 begin(json, form.begin, at.start).is_some() || is_escaped(at.start)
             }),
             Keyword::Address => address::password(json, at.end).is_some(),
-            Keyword::Name => assignment::name_at(json, at).is_some_and(|name| {
+            Keyword::Name => assignment::name_at(json, at.clone()).is_some_and(|name| {
                 is_escaped(name.start + 1)
                     || json.get(name).is_some_and(|name| meaning(name).is_some())
+                    || string_at(json, at).is_some_and(|name| meaning(name).is_some())
             }),
         })
     }
@@ -180,7 +183,9 @@ impl Finder {
 
     /// The secret in a value that stands under a name in data.
     pub(super) fn under(&self, name: &str, value: &str) -> Option<Span> {
-        let meaning = meaning(name).filter(|_| !name.contains(MARK))?;
+        let is_one = |(keyword, _)| matches!(keyword, Keyword::Name);
+        let meaning =
+            meaning(name).filter(|_| !name.contains(MARK) && self.hits(name).any(is_one))?;
         self.judge(name, meaning, value, Setting::Key)
     }
 
@@ -355,6 +360,28 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
         Some(fault) => fault.to_string(),
         None => error.to_string(),
     })
+}
+
+/// The string of a JSON text that a keyword is a part of, as it is written, if it is short enough for a name.
+fn string_at(json: &str, keyword: Range<usize>) -> Option<&str> {
+    let bytes = json.as_bytes();
+    let is_quote = |byte: &u8| *byte == b'"';
+    let before = bytes.get(..keyword.start)?.iter().rev();
+    let start = keyword.start
+        - before
+            .take(NAME_BYTES_MAX)
+            .take_while(|byte| !is_quote(byte))
+            .count();
+    let end = keyword.end
+        + bytes
+            .get(keyword.end..)?
+            .iter()
+            .take(NAME_BYTES_MAX)
+            .position(is_quote)?;
+    let start = (start..keyword.start)
+        .find(|at| json.is_char_boundary(*at))
+        .unwrap_or(keyword.start);
+    json.get(start..end)
 }
 
 /// Whether a secret stands where a command has one, and is no variable or "whatever its name".

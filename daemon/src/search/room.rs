@@ -86,6 +86,7 @@ impl Room {
     /// Keeps the thread that indexes behind the log.
     pub fn keep(&self, thread: JoinHandle<()>, wake: SyncSender<()>) {
         let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_stopping.store(false, Ordering::Relaxed);
         *follower = Some((thread, wake));
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lore::manager::Manager;
+use lore::manager::{MAINTENANCE, Manager};
 use rustix::fs::{FlockOperation, flock};
 
 use super::manager;
@@ -42,12 +42,13 @@ pub enum LockError {
 
 impl Lock {
     /// Takes the lock in this file for work that ends by itself, trying for a second, and writes down who holds
-    /// it: the process's id, and in a second line that nobody manages it, whoever started it.
+    /// it: the process's id, in a second line that nobody manages it, whoever started it, and in a third one that it is
+    /// maintenance.
     ///
     /// # Errors
     /// [`LockError`].
     pub fn take(path: &Path) -> Result<Self, LockError> {
-        Self::take_as(path, Manager::None)
+        Self::take_as(path, Manager::None, true)
     }
 
     /// The same to serve: the second line says who manages the daemon, for clients that would start another one.
@@ -55,10 +56,10 @@ impl Lock {
     /// # Errors
     /// [`LockError`].
     pub fn take_to_serve(path: &Path) -> Result<Self, LockError> {
-        Self::take_as(path, manager::find())
+        Self::take_as(path, manager::find(), false)
     }
 
-    fn take_as(path: &Path, manager: Manager) -> Result<Self, LockError> {
+    fn take_as(path: &Path, manager: Manager, is_maintenance: bool) -> Result<Self, LockError> {
         let file_error = |source| LockError::File {
             path: path.to_path_buf(),
             source,
@@ -95,7 +96,11 @@ impl Lock {
         file.set_len(0)
             .and_then(|()| {
                 let pid = std::process::id();
-                writeln!(file, "{pid}\nmanager {manager}")
+                writeln!(file, "{pid}\nmanager {manager}")?;
+                match is_maintenance {
+                    true => writeln!(file, "{MAINTENANCE}"),
+                    false => Ok(()),
+                }
             })
             .map_err(file_error)?;
         Ok(Self { _file: file })

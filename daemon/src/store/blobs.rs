@@ -180,8 +180,12 @@ impl Blobs {
 
     fn write(&self, content: &[u8], path: &Path) -> Result<(), Error> {
         let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.dir.join("new").join(number.to_string());
+        let new = self.dir.join("new");
+        let temporary = new.join(number.to_string());
+        // Where each name goes by itself, one that a cut took could not be moved either. It costs little: whatever the
+        // file's own sync wrote has its name, mostly.
         let result = write_file(&temporary, content)
+            .and_then(|()| sync_dir(&new))
             .and_then(|()| fs::rename(&temporary, path).map_err(Error::file("renaming", path)));
         if result.is_err() {
             let _ = fs::remove_file(&temporary);

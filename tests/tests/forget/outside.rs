@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tests::{Daemon, Random, home, seed, until};
 
-use super::{found, words};
+use super::{found, rows_of, words};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -195,5 +195,76 @@ fn present_versions_stay() {
         .map(|version| version["version"].as_u64().unwrap())
         .collect();
     assert_eq!(versions, [3, 1]);
+    daemon.verify();
+}
+
+/// A pack that was made across a project names what its sessions mention: no row and no file has the name once
+/// the session, or the part of it that mentioned it, is forgotten.
+#[test]
+fn packs_across_a_project_keep_no_name() {
+    for is_part in [false, true] {
+        let home = home!();
+        let daemon = home.start();
+        let name = "db-payroll-7";
+        let needles = BTreeMap::from([("name".to_owned(), name.as_bytes().to_vec())]);
+        let create = json!({"session": "s", "project": "shop", "agent": "ada"});
+        daemon.call("create_session", create);
+        let step = json!({"session": "s", "tool": "t", "result": "fine", "agent": "ada"});
+        daemon.call("record_step", step);
+        let said = json!({
+            "session": "s", "sender": "user", "content": format!("{name} is down"), "agent": "bob",
+        });
+        daemon.call("record_message", said);
+        let task = json!({"project": "shop", "query": format!("Mend {name}")});
+        let pack = daemon.call("context_pack", task)["pack"].clone();
+        let why = daemon.call("why", json!({"pack": pack}));
+        assert!(why["pack"]["rests_on"].to_string().contains(name), "{why}");
+        daemon.stop();
+        assert_eq!(found(&home.data(), &needles), ["name"]);
+
+        let daemon = home.start();
+        match is_part {
+            false => daemon.call("forget_session", json!({"session": "s"})),
+            true => daemon.call("forget", json!({"of_agent": "bob"})),
+        };
+        assert_eq!(found(&home.data(), &needles), [""; 0]);
+        let refused = daemon.refusal("why", json!({"pack": pack}));
+        assert_eq!(refused.code.as_str(), "NOT_FOUND", "{}", refused.message);
+        daemon.verify();
+        daemon.stop();
+        let rows = rows_of(&home);
+        assert!(!rows.windows(name.len()).any(|part| part == name.as_bytes()));
+    }
+}
+
+/// What an agent sent goes with the agent's name once it was replaced; what is there still is named, and goes
+/// once it is removed.
+#[test]
+fn documents_that_an_agent_sent_go() {
+    let mut random = Random::new(seed());
+    let home = home!();
+    let daemon = home.start();
+    let texts: Vec<String> = (0..2).map(|_| words(60, &mut random)).collect();
+    let mut document = Value::Null;
+    for text in &texts {
+        let put = json!({"name": "a.md", "text": text, "agent": "scraper"});
+        document = daemon.call("put_document", put)["document"].clone();
+    }
+    let needles = needles(&[("old", &texts[0]), ("new", &texts[1])]);
+    let told = daemon.call("forget", json!({"of_agent": "scraper"}));
+    assert_eq!(told["documents"], 1, "{told}");
+    let kept = told["kept"].as_array().unwrap();
+    let is_named = |line: &Value| line.as_str().unwrap().contains(document.as_str().unwrap());
+    assert!(kept.len() == 1 && is_named(&kept[0]), "{told}");
+    let seen = found(&home.data(), &needles);
+    assert!(!seen.contains(&"old") && seen.contains(&"new"), "{seen:?}");
+    daemon.call("remove_document", json!({"document": document}));
+    let told = daemon.call("forget", json!({"of_agent": "scraper"}));
+    assert_eq!(
+        (&told["documents"], &told["kept"]),
+        (&json!(1), &Value::Null),
+        "{told}"
+    );
+    assert_eq!(found(&home.data(), &needles), [""; 0]);
     daemon.verify();
 }

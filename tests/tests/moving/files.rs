@@ -78,7 +78,12 @@ fn exported_files_are_their_owners() {
         let made = std::fs::symlink_metadata(&file).unwrap();
         assert!(made.is_file(), "{command:?}");
         assert_eq!(made.permissions().mode() & 0o777, 0o600, "{command:?}");
-        assert!(std::fs::symlink_metadata(&part).is_err(), "{command:?}");
+        let others = std::fs::symlink_metadata(&part).unwrap();
+        assert!(others.is_symlink(), "{command:?}: it is somebody's");
+        let left = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let is_draft = |name: &str| name.starts_with('.') && name.ends_with(".part");
+        let names = left.map(|entry| entry.file_name().into_string().unwrap());
+        assert_eq!(names.filter(|name| is_draft(name)).count(), 0);
         assert!(std::fs::read_to_string(&file).unwrap() == good(&cold.run(command)));
     }
 }

@@ -62,11 +62,11 @@ pub fn send(caller: &mut Caller, mut args: AddSourceArgs) -> Result<End, Failure
     while let Some(line) = files.next()? {
         is_whole |= sending.take(caller, line)?;
         if shows {
-            eprint!("\r{} files sent ", sending.done.sent);
+            lore::err!("\r{} files sent ", sending.done.sent);
         }
     }
     if shows {
-        eprintln!();
+        lore::errln!("");
     }
     sending.done.tell(caller.output)?;
     if !is_whole {
@@ -291,7 +291,7 @@ impl Done {
             Output::Json => output::write_json(&json(self)?)?,
             Output::Human => {
                 output::write(self.text().as_bytes())?;
-                eprint!("{}", self.aside());
+                lore::err!("{}", self.aside());
             }
         }
         Ok(())

@@ -114,7 +114,7 @@ fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
             return Ok(End::Nothing);
         };
         if is_seen {
-            eprint!("\r{}", bar(one));
+            lore::err!("\r{}", bar(one));
         }
         let is_done = match one.state {
             SourceState::Idle => one.scanned_at.is_some(),
@@ -123,7 +123,7 @@ fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
         };
         if is_done {
             if is_seen {
-                eprintln!();
+                lore::errln!("");
             }
             let told = format!(
                 "{} documents, {} chunks, {} files failed\n",

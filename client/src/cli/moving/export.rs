@@ -59,11 +59,11 @@ fn pages(
         let reply: ExportLogReply = exchange::read(&json)?;
         out.write_all(output::json_for(&reply.content, is_seen).as_bytes())?;
         for warning in &reply.warnings {
-            eprintln!("lore: {}", shown(warning, 0));
+            lore::errln!("lore: {}", shown(warning, 0));
         }
         bytes += reply.content.len();
         if shows {
-            eprint!("\r{bytes} bytes");
+            lore::err!("\r{bytes} bytes");
         }
         match reply.next {
             // A page that does not lead on would be asked for again for ever.
@@ -72,7 +72,7 @@ fn pages(
         }
     }
     if shows {
-        eprintln!();
+        lore::errln!("");
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ impl Import {
         let shows = io::stderr().is_terminal();
         let imported = self.send_all(caller, &mut parts, &mut sum, shows);
         if shows {
-            eprintln!();
+            lore::errln!("");
         }
         if let (Err(_), Some(converting)) = (&imported, &mut child) {
             // Nobody reads what it still has to say, for which it would wait, and we for it. It changes nothing.
@@ -131,7 +131,7 @@ impl Import {
             let json = caller.call("import_log", exchange::json(&args)?)?;
             add(sum, exchange::read(&json)?);
             if shows {
-                eprint!("\r{} sessions, {} events", sum.sessions, sum.events);
+                lore::err!("\r{} sessions, {} events", sum.sessions, sum.events);
             }
         }
         Ok(())
@@ -141,14 +141,16 @@ impl Import {
         match caller.output {
             Output::Json if is_done => output::write_json(&exchange::json(sum)?)?,
             Output::Human if is_done => output::write(told(sum).as_bytes())?,
-            Output::Human | Output::Json => eprint!("before that, {}", told(sum)),
+            Output::Human | Output::Json => lore::err!("before that, {}", told(sum)),
         }
         for warning in &sum.warnings {
-            eprintln!("lore: {}", shown(warning, 0));
+            lore::errln!("lore: {}", shown(warning, 0));
         }
         for source in &sum.sources {
             let source = shown(source, 0);
-            eprintln!("lore: not imported: documents of {source}; `lore docs add` takes them in");
+            lore::errln!(
+                "lore: not imported: documents of {source}; `lore docs add` takes them in"
+            );
         }
         Ok(())
     }

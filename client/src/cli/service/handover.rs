@@ -23,13 +23,21 @@ const STOP_PAUSE: Duration = Duration::from_millis(10);
 pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failure> {
     let lock = places.daemon_lock();
     let holder = manager::holder(&lock).map_err(Error::Place)?;
-    let Some(Holder { pid, manager }) = holder else {
+    let Some(holder) = holder else {
         return Ok(None);
     };
+    let Holder { pid, manager, .. } = holder;
     if manager.is_service_manager() {
         return Ok(None);
     }
     let held = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
+    if holder.is_maintenance {
+        return Err(refused(format!(
+            "{held} holds {} and is no daemon: it works on the store, as a backup or a verification does, and ends by \
+             itself; nothing was stopped, repeat this then",
+            lock.display()
+        )));
+    }
     let stop_it = format!(
         "stop the lored that holds {}, then repeat this",
         lock.display()

@@ -7,15 +7,28 @@ use lore::places::{self, Places, our_uid};
 
 use super::super::{Failure, Globals};
 use super::steps::{self, Step};
-use super::{handover, refused, units};
+use super::{handover, moves, refused, units};
 
 /// The user's own daemon.
 ///
 /// # Errors
-/// When a path cannot stand in the job, or a process holds the daemon's lock and does not answer.
-pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<Step>, Failure> {
+/// When a path cannot stand in the job, the job there is another place's and `may_move` does not say so, or a process
+/// holds the daemon's lock and does not answer.
+pub fn install(
+    places: &Places,
+    globals: &Globals,
+    daemon: &Path,
+    may_move: bool,
+) -> Result<Vec<Step>, Failure> {
     let path = job_path()?;
     let text = units::job(places, daemon, places::variable)?;
+    let there = steps::existing(&path)?.filter(|there| steps::is_ours(there));
+    if let Some(there) = there
+        && !may_move
+        && units::places_of_job(&there) != units::places_of_job(&text)
+    {
+        return Err(moves(&path));
+    }
     let running = handover::running(places, globals)?;
     // launchd makes the socket, and not the folder that it is in.
     let folder = places.socket_folder().to_path_buf();
@@ -49,6 +62,11 @@ pub fn uninstall() -> Result<Vec<Step>, Failure> {
         Step::attempt(&["launchctl", "bootout", &job]),
         Step::Remove { path },
     ])
+}
+
+/// What stops it, and what listens for it.
+pub fn stop_command() -> String {
+    format!("launchctl bootout {}", domain().1)
 }
 
 /// Where the job lies.

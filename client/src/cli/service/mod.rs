@@ -4,6 +4,7 @@ mod handover;
 mod launchd;
 mod status;
 mod steps;
+mod stop;
 mod systemd;
 mod units;
 
@@ -25,9 +26,19 @@ pub enum Service {
     /// Put the units in place and enable them; repeat it after an upgrade
     ///
     /// A daemon that a client started is asked to stop first; what calls it meanwhile waits.
-    Install(Aim),
+    Install {
+        #[command(flatten)]
+        aim: Aim,
+        /// Also when the service is installed for another socket or home: it serves this one from then on
+        #[arg(long, conflicts_with = "system")]
+        force: bool,
+    },
     /// Stop the daemon, disable the units and take away what install put there
     Uninstall(Aim),
+    /// Stop the daemon that a client or a terminal started
+    ///
+    /// The next call starts it again. One of systemd or launchd stays, and it is told what stops that.
+    Stop,
     /// Who starts the daemon, and whether it serves
     Status {
         /// The system-wide daemon instead of your own
@@ -62,8 +73,9 @@ enum Scope {
 impl Service {
     pub fn run(self, globals: &Globals) -> Result<End, Failure> {
         match self {
-            Self::Install(aim) => aim.install(globals),
+            Self::Install { aim, force } => aim.install(globals, force),
             Self::Uninstall(aim) => aim.uninstall(globals),
+            Self::Stop => stop::run(globals),
             Self::Status { system } => status::run(globals, system),
         }
     }
@@ -87,7 +99,7 @@ impl Aim {
         Ok(Scope::System { root })
     }
 
-    fn install(self, globals: &Globals) -> Result<End, Failure> {
+    fn install(self, globals: &Globals, may_move: bool) -> Result<End, Failure> {
         let (scope, places) = (self.scope()?, globals.places()?);
         self.ask_for_manager(&scope)?;
         let daemon = start::find_daemon().map_err(Error::Start)?;
@@ -101,13 +113,13 @@ impl Aim {
             Scope::User | Scope::System { .. } => None,
         };
         let steps = match (manager_here(), &scope) {
-            (Manager::Launchd, _) => launchd::install(&places, globals, &daemon)?,
-            (_, Scope::User) => systemd::install(&places, globals, &daemon)?,
+            (Manager::Launchd, _) => launchd::install(&places, globals, &daemon, may_move)?,
+            (_, Scope::User) => systemd::install(&places, globals, &daemon, may_move)?,
             (_, Scope::System { root }) => systemd::install_for_all(root.as_deref(), &daemon)?,
         };
         self.carry_out(&steps, &places, globals)?;
         if !self.dry_run && !globals.json {
-            eprintln!("{}", next_words(&scope));
+            lore::errln!("{}", next_words(&scope));
         }
         Ok(End::Good)
     }
@@ -121,7 +133,7 @@ impl Aim {
             (_, Scope::System { root }) => systemd::uninstall_for_all(root.as_deref())?,
         };
         if steps.is_empty() {
-            eprintln!("lore: no service is installed");
+            lore::errln!("lore: no service is installed");
             return Ok(End::Nothing);
         }
         self.carry_out(&steps, &places, globals)?;
@@ -145,7 +157,7 @@ impl Aim {
         };
         match missing {
             Some(why) if self.dry_run => {
-                eprintln!("lore: {why}");
+                lore::errln!("lore: {why}");
                 Ok(())
             }
             Some(why) => Err(refused(why)),
@@ -184,6 +196,15 @@ fn next_words(scope: &Scope) -> String {
         }
         Scope::System { root: Some(_) } => "it starts with the image".to_owned(),
     }
+}
+
+/// Why an installed service stays where it is.
+fn moves(file: &Path) -> Failure {
+    refused(format!(
+        "the service is installed for another socket or home ({}), and this would move it: unset LORE_HOME, LORE_SOCKET \
+         and the like, or say --force",
+        file.display()
+    ))
 }
 
 /// A refusal of our own, in a sentence.

@@ -60,6 +60,7 @@ pub fn run(globals: &Globals, is_system: bool) -> Result<End, Failure> {
     if is_system {
         places.socket = SYSTEM_SOCKET.into();
     }
+    let is_system = is_for_all(&places);
     let known = known(&places, globals, is_system)?;
     let is_served = known.daemon.is_some();
     match globals.json {
@@ -80,7 +81,8 @@ fn known(places: &Places, globals: &Globals, is_system: bool) -> Result<Known, F
         false => manager::holder(&places.daemon_lock()).map_err(Error::Place)?,
     };
     let in_charge = manager::in_charge(places);
-    let may_ask = holder.is_some() || is_system && serves(&units);
+    let wakes = systemd::no_system_manager().is_none();
+    let may_ask = may_ask(is_system, holder.is_some(), &units, wakes);
     let daemon = match may_ask.then(|| Connection::connect(&places.socket, &globals.hello())) {
         None => None,
         Some(Ok(connection)) => Some(Serving::from(&connection)),
@@ -131,6 +133,20 @@ fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<St
              install` hands over"
         )
     })
+}
+
+/// Whether the system-wide daemon is meant: its users name it by its socket.
+fn is_for_all(places: &Places) -> bool {
+    places.socket == Path::new(SYSTEM_SOCKET)
+}
+
+/// Whether asking wakes nobody up: one's own daemon holds its lock; of the system-wide one, whose lock is closed to
+/// others, the service runs, or no systemd is there to be woken (`wakes`).
+fn may_ask(is_system: bool, is_held: bool, units: &[Unit], wakes: bool) -> bool {
+    match is_system {
+        true => serves(units) || !wakes,
+        false => is_held,
+    }
 }
 
 /// Whether the service behind the socket runs.
@@ -274,12 +290,34 @@ mod tests {
         assert!(read_units("").is_empty());
     }
 
+    /// The system-wide daemon is asked for whoever names its socket, and never woken up.
+    #[test]
+    fn who_may_be_asked() {
+        let places = |socket| {
+            let variable = |name: &str| (name == "LORE_HOME").then(|| "/h".into());
+            Places::from_variables(variable, 7, socket).unwrap()
+        };
+        assert!(is_for_all(&places(Some(Path::new(SYSTEM_SOCKET)))));
+        assert!(!is_for_all(&places(None)));
+        let service = |state| read_units(&format!("Id=lored.service\nActiveState={state}\n"));
+        assert!(may_ask(true, false, &service("active"), true));
+        assert!(
+            !may_ask(true, false, &service("inactive"), true),
+            "it rests"
+        );
+        assert!(!may_ask(true, false, &[], true), "nothing is known of it");
+        assert!(may_ask(true, false, &[], false), "no systemd to be woken");
+        assert!(may_ask(false, true, &[], true));
+        assert!(!may_ask(false, false, &service("active"), true));
+    }
+
     #[test]
     fn a_daemon_beside_its_manager_is_told() {
         let holder = |manager| {
             Some(Holder {
                 pid: Some(7),
                 manager,
+                is_maintenance: false,
             })
         };
         assert!(disagreement(Some(Manager::Systemd), holder(Manager::Client)).is_some());

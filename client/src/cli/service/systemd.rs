@@ -7,7 +7,7 @@ use lore::places::{self, Places};
 
 use super::super::{Failure, Globals};
 use super::steps::{self, Step};
-use super::{handover, refused, units};
+use super::{handover, moves, refused, units};
 
 /// Where packages put units.
 const PACKAGED: &str = "/usr/lib/systemd";
@@ -45,10 +45,19 @@ pub fn no_system_manager() -> Option<String> {
 /// The user's own daemon.
 ///
 /// # Errors
-/// When a path cannot stand in a unit, or a process holds the daemon's lock and does not answer.
-pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<Step>, Failure> {
+/// When a path cannot stand in a unit, the units there are another place's and `may_move` does not say so, or a process
+/// holds the daemon's lock and does not answer.
+pub fn install(
+    places: &Places,
+    globals: &Globals,
+    daemon: &Path,
+    may_move: bool,
+) -> Result<Vec<Step>, Failure> {
     let units = units::of_user(places, daemon, places::variable)?;
     let folder = user_units()?;
+    if !may_move && is_elsewhere(&folder, &units)? {
+        return Err(moves(&folder.join(SOCKET_UNIT)));
+    }
     let (mut steps, is_changed) = files(&units, &folder, &Path::new(PACKAGED).join("user"))?;
     let systemctl = |words: &[&str]| Step::run(&[&["systemctl", "--user"], words].concat());
     steps.push(systemctl(&["daemon-reload"]));
@@ -57,6 +66,14 @@ pub fn install(places: &Places, globals: &Globals, daemon: &Path) -> Result<Vec<
     }
     let running = handover::running(places, globals)?;
     steps.extend(running.map(|process| Step::Stop { process }));
+    // A socket that was started too often in vain stays as it failed otherwise. Not loaded, there is nothing to reset.
+    steps.push(Step::attempt(&[
+        "systemctl",
+        "--user",
+        "reset-failed",
+        SOCKET_UNIT,
+        SERVICE_UNIT,
+    ]));
     steps.push(systemctl(&["enable", "--now", SOCKET_UNIT]));
     // A new program takes over; a daemon that rests goes on resting.
     steps.push(systemctl(&["try-restart", SERVICE_UNIT]));
@@ -89,13 +106,15 @@ pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, 
     if is_changed {
         steps.push(Step::run(&["systemctl", "stop", SOCKET_UNIT, SERVICE_UNIT]));
     }
+    let reset = ["systemctl", "reset-failed", SOCKET_UNIT, SERVICE_UNIT];
+    steps.push(Step::attempt(&reset));
     steps.push(Step::run(&["systemctl", "enable", "--now", SOCKET_UNIT]));
     steps.push(Step::run(&["systemctl", "try-restart", SERVICE_UNIT]));
     Ok(steps)
 }
 
 /// Which units of the user's own, put there by `lore service install`, it would write differently now; `None`
-/// when it put none there.
+/// when it put none there, or those of other places: they are as they should be there.
 ///
 /// # Errors
 /// When a path cannot stand in a unit, or a file cannot be read.
@@ -105,6 +124,9 @@ pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, 
         return Ok(None);
     };
     let units = units::of_user(places, daemon, places::variable)?;
+    if is_elsewhere(&folder, &units)? {
+        return Ok(None);
+    }
     let mut outdated = None;
     for (name, text) in [(SOCKET_UNIT, &units.socket), (SERVICE_UNIT, &units.service)] {
         let path = folder.join(name);
@@ -114,6 +136,22 @@ pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, 
         }
     }
     Ok(outdated)
+}
+
+/// Whether the units that are installed, our own or those of a package, are of another socket or home than these.
+fn is_elsewhere(folder: &Path, units: &units::Units) -> Result<bool, Failure> {
+    let first_of = |paths: [PathBuf; 2]| {
+        let found = paths.iter().find(|path| path.exists());
+        found.map_or(Ok(None), |path| steps::existing(path))
+    };
+    let enabled = folder.join("sockets.target.wants").join(SOCKET_UNIT);
+    let Some(socket) = first_of([folder.join(SOCKET_UNIT), enabled])? else {
+        return Ok(false);
+    };
+    let packaged = Path::new(PACKAGED).join("user").join(SERVICE_UNIT);
+    let service = first_of([folder.join(SERVICE_UNIT), packaged])?.unwrap_or_default();
+    let now = units::places_of(&units.socket, &units.service);
+    Ok(units::places_of(&socket, &service) != now)
 }
 
 /// Takes the user's own daemon out; nothing when it is not there.

@@ -133,6 +133,29 @@ pub fn job(
         ))
 }
 
+/// What a socket unit and its service say of the daemon's places: where the one listens, and of which folders the other
+/// is told.
+pub fn places_of<'a>(socket: &'a str, service: &'a str) -> Vec<&'a str> {
+    let listens = socket.lines().map(str::trim);
+    let listens = listens.filter(|line| line.starts_with("ListenStream="));
+    let names = FOLDER_VARIABLES.map(|(name, _)| name);
+    let is_folder = |line: &&str| {
+        let said = line.strip_prefix("Environment=");
+        let said = said.map(|said| said.trim_start_matches('"'));
+        let name = said.and_then(|said| said.split('=').next());
+        name.is_some_and(|name| name == "LORE_HOME" || names.contains(&name))
+    };
+    let mut folders: Vec<_> = service.lines().map(str::trim).filter(is_folder).collect();
+    folders.sort_unstable();
+    listens.chain(folders).collect()
+}
+
+/// What a job of launchd says of them: its variables.
+pub fn places_of_job(job: &str) -> Option<&str> {
+    let (_, behind) = job.split_once("<key>EnvironmentVariables</key>")?;
+    behind.split("</dict>").next()
+}
+
 fn marked(unit: &str) -> String {
     format!("# {MARK}, which replaces it; what is yours goes into a drop-in.\n{unit}")
 }

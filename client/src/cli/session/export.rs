@@ -76,7 +76,7 @@ impl Export {
                 out.write_all(self.printed(&reply.content).as_bytes())?;
             }
             for warning in &reply.warnings {
-                eprintln!("lore: {}", shown(warning, 0));
+                lore::errln!("lore: {}", shown(warning, 0));
             }
             // The pages behind the first are of the session that it was of, whatever is current then.
             args.session = Some(reply.session);

@@ -45,9 +45,9 @@ impl Forget {
             }
             let args = exchange::json(&dry(&session))?;
             let reply = exchange::read(&caller.call("forget_session", args)?)?;
-            eprint!("{}Forget it? Type yes: ", would_go(&reply));
+            lore::err!("{}Forget it? Type yes: ", would_go(&reply));
             if !is_agreed(&mut input.lock())? {
-                eprintln!("lore: nothing was forgotten");
+                lore::errln!("lore: nothing was forgotten");
                 return Ok(End::Nothing);
             }
         }

@@ -50,7 +50,7 @@ impl Import {
             Output::Human => output::write(told(&reply).as_bytes())?,
         }
         for warning in &reply.warnings {
-            eprintln!("lore: {}", shown(warning, 0));
+            lore::errln!("lore: {}", shown(warning, 0));
         }
         Ok(End::Good)
     }

@@ -51,6 +51,9 @@ pub enum FileError {
         /// Its owner's number.
         owner: u32,
     },
+    /// A folder, a link or the like has the name of the backup.
+    #[error("{} is no file, so what was there cannot be kept", .0.display())]
+    NoBackup(PathBuf),
     /// Larger than any host's.
     #[error("{} is larger than {BYTES_MAX} bytes", .0.display())]
     TooLarge(PathBuf),
@@ -139,7 +142,7 @@ pub fn backup_of(path: &Path) -> PathBuf {
 /// said is kept beside it unless an earlier text is. A new one is for its owner alone.
 ///
 /// # Errors
-/// When the system refuses; the file then is as it was.
+/// When the system refuses, or what it said cannot be kept; the file then is as it was.
 pub fn replace(path: &Path, before: Option<&Found>, text: &str) -> Result<Change, FileError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(named(folder))?;
@@ -234,7 +237,8 @@ fn is_still(path: &Path, before: Option<&Found>) -> Result<bool, FileError> {
     })
 }
 
-/// Keeps what a file said, unless an earlier text is kept already.
+/// Keeps what a file said, unless an earlier text is kept already: in a file, since of a folder or a link of that
+/// name nobody gets it back.
 fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
     let backup = backup_of(path);
     let made = OpenOptions::new()
@@ -244,7 +248,12 @@ fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
         .open(&backup);
     let mut file = match made {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return match fs::symlink_metadata(&backup).map_err(named(&backup))? {
+                found if found.is_file() => Ok(None),
+                _ => Err(FileError::NoBackup(backup)),
+            };
+        }
         Err(error) => return Err(named(&backup)(error)),
     };
     let written = file

@@ -263,6 +263,7 @@ fn stays(error: FileError) -> Failure {
         FileError::Io { .. } => "Nothing was changed",
         FileError::Dangling(_) => "Make the file or remove the link, then run this again",
         FileError::NoFile(_) | FileError::TooLarge(_) => "Name another with --file",
+        FileError::NoBackup(_) => "Nothing was changed; move it away, then run this again",
         FileError::NotOurs { .. } => "Run this as the one it belongs to",
         FileError::NotText { .. } => "Save it as UTF-8, then run this again",
     };

@@ -58,7 +58,7 @@ impl Report {
             Output::Human => {
                 if let Some(diff) = &self.diff {
                     output::write(text_for(diff, is_terminal()).as_bytes())?;
-                    eprintln!("lore: nothing was changed");
+                    lore::errln!("lore: nothing was changed");
                     return Ok(());
                 }
                 Ok(output::write(self.sentences(next, host).as_bytes())?)

@@ -53,7 +53,8 @@ pub struct BackupReply {
     pub last: Position,
     /// Objects that their events name and that are kept: values of checkpoints.
     pub objects: Vec<NamedObject>,
-    /// Objects that their events name and that are no longer kept.
+    /// Objects that are no longer kept as the last event here that names them says: they are gone, or were
+    /// saved again in another form, which is told by events behind these.
     pub objects_gone: u64,
     /// Blobs that their events name: large texts.
     pub blobs: Vec<NamedBlob>,

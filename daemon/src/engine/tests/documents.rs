@@ -153,7 +153,7 @@ impl Document {
 }
 
 /// A source whose documents are sent.
-fn sent(source: &str) -> SourceAdded {
+pub(crate) fn sent(source: &str) -> SourceAdded {
     SourceAdded {
         path: format!("/{source}"),
         sent: true,
@@ -250,7 +250,7 @@ fn part(content: u8, is_blob: bool) -> (Part, Vec<PendingBlob>) {
 }
 
 /// A document that is sent, and whether it was there.
-fn put(source: &str, content: u8, title: &str, under: SourceAdded) -> (Ask, Unchanged) {
+pub(crate) fn put(source: &str, content: u8, title: &str, under: SourceAdded) -> (Ask, Unchanged) {
     let unchanged = Unchanged::default();
     let mut take = take(
         source.to_owned(),

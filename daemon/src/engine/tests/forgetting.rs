@@ -1,5 +1,7 @@
 //! Forgetting, decided and erased: what is gone, what stays, and what others notice of it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::history::{choice_of, create, erase, forget, record};
@@ -168,7 +170,8 @@ fn what_others_share_stays_and_counts_for_them() {
     assert!(outcomes.iter().all(Result::is_ok));
     let alone = |bench: &Bench, session: &str| {
         let objects = checkpoints::objects_of(&bench.rows, session).unwrap();
-        objects.iter().map(|(_, bytes)| bytes).sum::<u64>()
+        let no_more = BTreeMap::from([(session, objects.into_iter().collect())]);
+        checkpoints::freed_by(&bench.rows, &no_more).unwrap()
     };
     let charged = |bench: &Bench, session| of_session_row(&bench.rows, session).unwrap().bytes;
     let totals = |bench: &Bench| checkpoints::totals(&bench.rows).unwrap();

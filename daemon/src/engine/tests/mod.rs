@@ -10,6 +10,7 @@ mod forgetting;
 mod forks;
 mod histories;
 mod history;
+mod meanwhile;
 mod packs;
 mod parts;
 mod projects;

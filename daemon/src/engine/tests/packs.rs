@@ -9,7 +9,7 @@ use super::history::choice_of;
 use crate::engine::{Command, Decide};
 use crate::entities::EntityRef;
 use crate::error::Refusal;
-use crate::log::{Body, NewEvent, codec};
+use crate::log::{Body, NewEvent, Position, codec};
 use crate::packs::decided::{Among, MakePack, Turn, TurnWorkingSet};
 use crate::packs::{
     ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy as Keeping,
@@ -69,6 +69,7 @@ impl Command for TurnNow {
             choice: choice_of(&self.session),
             turn: self.turn.clone(),
             changed: row.map_or(0, |row| row.changed),
+            read_at: Position(u64::MAX),
             is_stale: Arc::default(),
             room: Room::default(),
             body: body(),
@@ -95,6 +96,8 @@ impl Pack {
                     None => Among::Project("p-1".to_owned()),
                 },
                 made: made(*id, of.map(name), *piece),
+                read_at: Position(u64::MAX),
+                is_stale: Arc::default(),
                 body: body(),
             }),
             Self::Prune { session, message } => Ask::new(TurnNow {

@@ -116,6 +116,7 @@ impl Command for Later {
             blobs: None,
             looked_at: &|_| None,
             now: on.now,
+            events_max: usize::MAX,
         };
         let selected = looking.select(&(self.wish)(end), end)?;
         let forget = self.forget.insert(Forget::new(selected, [7; 16]));
@@ -350,6 +351,7 @@ fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
     let counted = |events| Counted {
         events,
         bytes: 10 * events,
+        alone: 0,
         up_to,
     };
     let sessions = sessions.iter();

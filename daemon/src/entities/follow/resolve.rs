@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde::Deserialize;
 
+use crate::entities::command::NoteResolved;
 use crate::entities::event::{EntityRef, Found, Mention};
 use crate::entities::recognition::Knowing;
 use crate::entities::resolution::{Answer, ask, note};
@@ -153,7 +154,11 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> 
             let choice = Choice::prepare(wish, cx.engine.clock());
             let write = crate::engine::Write {
                 bytes: data.data.len(),
-                command: Box::new(note(cx, choice, &resolved, &data)),
+                command: Box::new(NoteResolved {
+                    session: wanted.session.clone(),
+                    entity: wanted.entity.clone(),
+                    note: note(cx, choice, &resolved, &data),
+                }),
                 actor: Arc::new(Actor::daemon()),
                 key: None,
             };

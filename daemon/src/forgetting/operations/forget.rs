@@ -1,11 +1,12 @@
 //! `forget`: by session, project, agent, origin and time.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use lore::protocol::AsOf;
 use lore::protocol::log::{ForgetArgs, ForgetReply};
 
-use crate::engine::Outcome;
+use crate::engine::{KeyClaim, Outcome};
 use crate::error::Refusal;
 use crate::forgetting::event::ContentForgotten;
 use crate::forgetting::finish::finish;
@@ -15,6 +16,9 @@ use crate::forgetting::several::{self, EVENTS_MAX};
 use crate::log::Log;
 use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
 use crate::sessions::LastAccess;
+
+/// How often it is tried again when something that is not meant is recorded meanwhile.
+const TRIES: usize = 5;
 
 /// `forget`.
 pub struct Forget;
@@ -43,19 +47,18 @@ impl Op for Forget {
             return Ok(unchanged(&cx, selected, warnings));
         }
         let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
-        let mut kept = Vec::new();
-        let outcome = match cx.repeated(&caller, key.as_ref()).await? {
-            Some(outcome) => outcome,
-            None => {
-                let mut selected = select(&cx, wish).await?;
-                if selected.is_empty() {
-                    let warnings = vec!["nothing of it is there: nothing was forgotten".to_owned()];
-                    return Ok(unchanged(&cx, selected, warnings));
+        let (outcome, kept) = match cx.repeated(&caller, key.as_ref()).await? {
+            Some(outcome) => (outcome, Vec::new()),
+            None => match forget(&cx, &caller, key, &wish).await? {
+                Came::Forgotten(outcome, kept) => (outcome, kept),
+                Came::Nothing(selected) => {
+                    let why = match selected.kept.is_empty() {
+                        true => "nothing of it is there: nothing was forgotten",
+                        false => "nothing was forgotten: what is meant stays, and `kept` says why",
+                    };
+                    return Ok(unchanged(&cx, *selected, vec![why.to_owned()]));
                 }
-                kept = std::mem::take(&mut selected.kept);
-                let command = several::Forget::new(selected, cx.engine.clock().random());
-                cx.write(&caller, key, 0, command).await?
-            }
+            },
         };
         let warnings = match finish(&cx).await {
             Ok(warnings) => warnings,
@@ -63,6 +66,40 @@ impl Op for Forget {
             Err(refusal) => vec![format!("it is erased from the disk later: {refusal}")],
         };
         reply(&outcome, kept, warnings)
+    }
+}
+
+/// What a call came to.
+enum Came {
+    /// It is forgotten; what was meant and stays.
+    Forgotten(Outcome, Vec<String>),
+    /// Nothing was there to go.
+    Nothing(Box<Selected>),
+}
+
+/// Forgets what is meant; selects it anew when something was recorded meanwhile that would go with it and is
+/// not meant.
+async fn forget(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    key: Option<KeyClaim>,
+    wish: &Wish,
+) -> Result<Came, Refusal> {
+    let mut tries_left = TRIES;
+    loop {
+        let mut selected = select(cx, wish.clone()).await?;
+        if selected.is_empty() {
+            return Ok(Came::Nothing(Box::new(selected)));
+        }
+        let kept = std::mem::take(&mut selected.kept);
+        let command = several::Forget::new(selected, cx.engine.clock().random());
+        let is_stale = Arc::clone(&command.is_stale);
+        let outcome = cx.write(caller, key.clone(), 0, command).await;
+        tries_left -= 1;
+        if outcome.is_err() && is_stale.load(Ordering::Acquire) && tries_left > 0 {
+            continue;
+        }
+        return outcome.map(|outcome| Came::Forgotten(outcome, kept));
     }
 }
 
@@ -132,31 +169,13 @@ async fn select(cx: &Arc<Context>, wish: Wish) -> Result<Selected, Refusal> {
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
             now: cx.engine.clock().now(),
+            events_max: EVENTS_MAX,
         };
         let selected = looking.select(&wish, published.tail.position)?;
-        check(&looking, &selected)?;
+        looking.check(&selected)?;
         Ok(selected)
     })
     .await
-}
-
-/// Refuses what would hold up other writers for too long.
-fn check(looking: &Looking<'_>, selected: &Selected) -> Result<(), Refusal> {
-    let folded = looking.folded_again(selected)?;
-    let whole: u64 = selected
-        .sessions
-        .iter()
-        .map(|(_, counted)| counted.events)
-        .sum();
-    let is_one = selected.sessions.len() == 1 && selected.parts.is_empty();
-    let events = whole + folded as u64;
-    if is_one || events <= EVENTS_MAX as u64 {
-        return Ok(());
-    }
-    Err(Refusal::invalid(format!(
-        "{events} events would have to be looked at in one commit, at most {EVENTS_MAX} can be"
-    ))
-    .hint("Narrow it, by `session` or `project` for instance, and forget one after the other."))
 }
 
 /// The reply when nothing happened.

@@ -74,7 +74,7 @@ async fn foresee(
     Ok(ForgetSessionReply {
         session: args.session,
         events: counted.events,
-        bytes: counted.bytes,
+        bytes: counted.all_bytes(),
         position: cx.engine.position(),
         durable: cx.engine.is_durable(),
         warnings: vec!["a dry run: nothing was forgotten".to_owned()],

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::outside::is_source;
-use super::{Looking, Part, Selected, Wish};
+use super::{Looking, Part, Selected, Text, Wish};
 use crate::clock::Micros;
 use crate::documents::{self, DocumentFact};
 use crate::error::{Code, Refusal};
 use crate::forgetting::several::RANGES_MAX;
 use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+
+/// Documents that are named in one reason why they stay.
+const PRESENT_TOLD_MAX: usize = 20;
 
 /// One text of a document, over all its parts.
 struct Version {
@@ -19,6 +22,8 @@ struct Version {
     bytes: u64,
     /// When another one took its place, or nothing did.
     over: Option<Micros>,
+    /// Where the next text of the document is.
+    until: Position,
     /// Whether all of its events are meant by their headers.
     is_meant: bool,
 }
@@ -31,6 +36,8 @@ struct Versions {
     all: Vec<Version>,
     /// The version that each document has at the moment.
     present: BTreeMap<String, usize>,
+    /// The last version that each document had.
+    last: BTreeMap<String, usize>,
 }
 
 impl Versions {
@@ -63,6 +70,10 @@ impl Versions {
             DocumentFact::Taken(taken) => {
                 self.end(&taken.document, at);
                 self.present.insert(taken.document.clone(), self.all.len());
+                let before = self.last.insert(taken.document.clone(), self.all.len());
+                if let Some(before) = before.and_then(|before| self.all.get_mut(before)) {
+                    before.until = event.position();
+                }
                 let path = self.path(&taken.path);
                 self.all.push(Version {
                     document: taken.document,
@@ -70,6 +81,7 @@ impl Versions {
                     positions: vec![event.position()],
                     bytes,
                     over: None,
+                    until: Position(u64::MAX),
                     is_meant,
                 });
             }
@@ -108,11 +120,8 @@ impl Looking<'_> {
         }
         let scope = ScopeOf::Project(source);
         let mut part = Part {
-            stream: StreamName::Project(source.to_owned()),
-            positions: Vec::new(),
             is_whole: !wish.is_of_events(),
-            bytes: 0,
-            documents: 0,
+            ..Part::of(StreamName::Project(source.to_owned()))
         };
         let mut known = BTreeSet::new();
         for (position, record) in
@@ -129,6 +138,11 @@ impl Looking<'_> {
             }
             match DocumentFact::of(&event)? {
                 Some(DocumentFact::Taken(taken)) => {
+                    part.texts.push(Text {
+                        document: taken.document.clone(),
+                        since: position,
+                        until: Position(u64::MAX),
+                    });
                     known.insert(taken.document);
                 }
                 Some(DocumentFact::Continued(_)) => {}
@@ -162,7 +176,21 @@ impl Looking<'_> {
             if is_source(self, &source)? {
                 let versions = self.versions(&source, wish, selected.up_to)?;
                 let before = wish.rule.map(|(_, before)| before);
+                let parts = selected.parts.len();
                 choose(&source, versions, path, before, selected);
+                // Nobody named it: what else is meant goes without it.
+                if path.is_none()
+                    && before.is_none()
+                    && let Some(part) = selected.parts.get(parts)
+                    && self.is_too_long(part, selected.up_to)?
+                {
+                    selected.parts.truncate(parts);
+                    selected.keep(format!(
+                        "of the source `{source}`, which has more than {} events, no part can go: \
+                         `remove_source`, then forget it whole by `origin`",
+                        self.events_max
+                    ));
+                }
             }
         }
         Ok(())
@@ -193,16 +221,11 @@ fn choose(
     before: Option<Micros>,
     selected: &mut Selected,
 ) {
-    let mut part = Part {
-        stream: StreamName::Project(source.to_owned()),
-        positions: Vec::new(),
-        is_whole: false,
-        bytes: 0,
-        documents: 0,
-    };
+    let mut part = Part::of(StreamName::Project(source.to_owned()));
     // Each position may be a run of its own. Nobody narrows a rule, but it comes again for the rest.
     let runs_max = before.map_or(usize::MAX, |_| RANGES_MAX);
     let mut known = BTreeSet::new();
+    let mut present = Vec::new();
     for version in versions.all {
         let is_below = path.is_none_or(|path| {
             let rest = version.path.strip_prefix(path);
@@ -217,17 +240,18 @@ fn choose(
             continue;
         }
         if version.over.is_none() {
-            selected.keep(format!(
-                "`{}` is a document of the source `{source}` still: take the file away, exclude it, \
-                 `remove_document` if it was sent, or remove the source first",
-                version.path
-            ));
+            present.push(format!("`{}` (`{}`)", version.path, version.document));
             continue;
         }
         let runs = part.positions.len() + version.positions.len();
         if runs > runs_max && !part.positions.is_empty() {
             break;
         }
+        part.texts.push(Text {
+            since: version.positions.first().copied().unwrap_or_default(),
+            until: version.until,
+            document: version.document.clone(),
+        });
         known.insert(version.document);
         part.bytes += version.bytes;
         part.positions.extend(version.positions);
@@ -237,6 +261,35 @@ fn choose(
         part.documents = known.len() as u64;
         selected.parts.push(part);
     }
+    match path {
+        Some(_) => {
+            for one in &present {
+                selected.keep(still(source, std::slice::from_ref(one)));
+            }
+        }
+        // Nobody named them: a source of many must not hide what else stays.
+        None if !present.is_empty() => selected.keep(still(source, &present)),
+        None => {}
+    }
+}
+
+/// Why these documents stay.
+fn still(source: &str, documents: &[String]) -> String {
+    let told = documents.iter().take(PRESENT_TOLD_MAX);
+    let told: Vec<&str> = told.map(String::as_str).collect();
+    let more = match documents.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let are = match documents {
+        [_] => "is a document",
+        _ => "are documents",
+    };
+    format!(
+        "{}{more} {are} of the source `{source}` still: take the file away, exclude it, `remove_document` if \
+         it was sent, or remove the source first; then forget again",
+        told.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -252,12 +305,14 @@ mod tests {
             positions: vec![Position(4 * number + 1), Position(4 * number + 3)],
             bytes: 10,
             over: Some(1),
+            until: Position(u64::MAX),
             is_meant: true,
         });
         Versions {
             base: "/notes".to_owned(),
             all: all.collect(),
             present: BTreeMap::new(),
+            last: BTreeMap::new(),
         }
     }
 

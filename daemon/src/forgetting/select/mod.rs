@@ -2,21 +2,25 @@
 //! that could be meant: off the event loop.
 
 mod documents;
+mod limit;
 mod outside;
 mod session;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::command::Counted;
+use super::command::{Counted, freed};
 use super::event::ContentForgotten;
 use super::origin::Origin;
+use super::resting::Going;
+use crate::checkpoints;
 use crate::clock::Micros;
 use crate::engine::Past;
 use crate::error::{Code, Refusal};
-use crate::log::{Header, Log, Position, StreamName, index, names};
+use crate::log::{Hash, Header, Position, Stamped, StreamName, forgotten, index};
 use crate::operation::Moment;
 use crate::sessions;
-use crate::store::{Blobs, Rows};
+use crate::store::{Blobs, Error, Rows};
 
 pub use session::is_derived;
 
@@ -85,6 +89,22 @@ impl Wish {
         let of_origin = matches!(self.origin, Some(Origin::Tool(_) | Origin::Resolver(_)));
         self.of_agent.is_some() || self.from.is_some() || self.to.is_some() || of_origin
     }
+
+    /// Whether an event that came to a session after all that it held was selected goes with it. Who named
+    /// the session or its project means whatever is in it; else it goes whole only because nothing else is.
+    ///
+    /// # Errors
+    /// [`Error`] when what it says does not decode.
+    pub(super) fn takes(&self, event: &Arc<Stamped>) -> Result<bool, Error> {
+        if !self.is_of_events()
+            || event.payload.is_none()
+            || forgotten::tells_of_forgetting(&event.header.kind)
+            || is_derived(event)
+        {
+            return Ok(true);
+        }
+        Ok(self.wants(&event.header) && session::comes_from(self.origin.as_ref(), event)?)
+    }
 }
 
 /// Events of a stream that goes on.
@@ -100,6 +120,37 @@ pub struct Part {
     pub bytes: u64,
     /// Documents whose texts they brought.
     pub documents: u64,
+    /// Those texts.
+    pub texts: Vec<Text>,
+    /// Objects that a session needs no more without them.
+    pub objects: BTreeSet<Hash>,
+}
+
+impl Part {
+    /// Nothing of a stream yet.
+    #[must_use]
+    pub fn of(stream: StreamName) -> Self {
+        Self {
+            stream,
+            positions: Vec::new(),
+            is_whole: false,
+            bytes: 0,
+            documents: 0,
+            texts: Vec::new(),
+            objects: BTreeSet::new(),
+        }
+    }
+}
+
+/// A text of a document that goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Of which.
+    pub document: String,
+    /// The document said it from there.
+    pub since: Position,
+    /// Until there, at most.
+    pub until: Position,
 }
 
 /// What is meant.
@@ -113,8 +164,12 @@ pub struct Selected {
     pub kept: Vec<String>,
     /// What it comes to.
     pub told: ContentForgotten,
+    /// Of its bytes those of blobs and objects on disk.
+    pub freed: u64,
     /// Events up to here were looked at.
     pub up_to: Position,
+    /// What was asked for.
+    pub wish: Wish,
 }
 
 impl Selected {
@@ -143,6 +198,8 @@ pub struct Looking<'l> {
     pub looked_at: &'l dyn Fn(&str) -> Option<Micros>,
     /// Which leases are over.
     pub now: Micros,
+    /// So many events are folded again in one commit at most.
+    pub events_max: usize,
 }
 
 impl Looking<'_> {
@@ -153,6 +210,7 @@ impl Looking<'_> {
     pub fn select(&self, wish: &Wish, up_to: Position) -> Result<Selected, Refusal> {
         let mut selected = Selected {
             up_to,
+            wish: wish.clone(),
             ..Selected::default()
         };
         match &wish.origin {
@@ -175,8 +233,19 @@ impl Looking<'_> {
                     if wish.session.is_none() {
                         self.projects(wish, &mut selected)?;
                     }
+                    self.files(None, wish, &mut selected)?;
                 }
             },
+        }
+        // What a rule means is known only once it is decided: some of it may be spared.
+        if wish.rule.is_none() {
+            let resting = Going::of(&selected).packs(self.rows, self.past, Position(0))?;
+            resting
+                .kept
+                .iter()
+                .cloned()
+                .for_each(|why| selected.keep(why));
+            resting.add_to(&mut selected.parts);
         }
         self.count(&mut selected)?;
         Ok(selected)
@@ -254,9 +323,12 @@ impl Looking<'_> {
     fn count(&self, selected: &mut Selected) -> Result<(), Refusal> {
         let told = &mut selected.told;
         told.sessions = selected.sessions.len() as u64;
-        for (_, counted) in &selected.sessions {
+        let mut no_more: BTreeMap<&str, BTreeSet<Hash>> = BTreeMap::new();
+        for (session, counted) in &selected.sessions {
             told.events += counted.events;
             told.bytes += counted.bytes;
+            let objects = checkpoints::objects_of(self.rows, session)?;
+            no_more.insert(session, objects.into_iter().collect());
         }
         let mut positions = BTreeSet::new();
         for part in &selected.parts {
@@ -264,70 +336,33 @@ impl Looking<'_> {
             told.bytes += part.bytes;
             told.documents += part.documents;
             positions.extend(part.positions.iter().copied());
-        }
-        if let Some(blobs) = self.blobs.filter(|_| !positions.is_empty()) {
-            for blob in names::named_only_at(self.rows, &positions)? {
-                told.bytes += blobs.stored_bytes(&blob);
+            if let StreamName::Session(session) = &part.stream {
+                no_more.insert(session, part.objects.clone());
             }
+        }
+        // What only those share that go is needed by nobody else.
+        if let Some(blobs) = self.blobs {
+            let sessions = selected.sessions.iter();
+            let sessions: Vec<&str> = sessions.map(|(session, _)| session.as_str()).collect();
+            selected.freed = freed(self.rows, blobs, &sessions, &positions, &no_more)?;
+            told.bytes += selected.freed;
         }
         Ok(())
-    }
-
-    /// How many events the streams have that are to be folded again.
-    ///
-    /// # Errors
-    /// `CORRUPT` when the index cannot be read.
-    pub fn folded_again(&self, selected: &Selected) -> Result<usize, Refusal> {
-        let log = Log::new(self.rows);
-        let mut events = 0;
-        for part in &selected.parts {
-            let scope = part.stream.scope();
-            events += log
-                .stream(scope, Position(0), selected.up_to, usize::MAX)?
-                .len();
-        }
-        Ok(events)
-    }
-
-    /// As much of it as may go in one commit: at least one thing, and so many events at most. A stream that
-    /// is too long to be folded again is left out.
-    ///
-    /// # Errors
-    /// `CORRUPT` when something cannot be read.
-    pub fn first_of(&self, selected: Selected, events_max: u64) -> Result<Selected, Refusal> {
-        let mut first = Selected {
-            up_to: selected.up_to,
-            ..Selected::default()
-        };
-        let mut events = 0;
-        for (session, counted) in selected.sessions {
-            if events > 0 && events + counted.events > events_max {
-                break;
-            }
-            events += counted.events;
-            first.sessions.push((session, counted));
-        }
-        for part in selected.parts {
-            let one = Selected {
-                parts: vec![part],
-                up_to: selected.up_to,
-                ..Selected::default()
-            };
-            let folded = self.folded_again(&one)? as u64;
-            if folded > super::several::EVENTS_MAX as u64 {
-                tracing::warn!(?one.parts, folded, "too long to forget a part of it");
-            } else if events == 0 || events + folded <= events_max {
-                events += folded;
-                first.parts.extend(one.parts);
-            }
-        }
-        self.count(&mut first)?;
-        Ok(first)
     }
 
     /// The streams of projects and sources.
     fn outside(&self) -> Result<Vec<String>, Refusal> {
         Ok(index::projects(self.rows)?)
+    }
+}
+
+/// A stream, as a sentence names it.
+#[must_use]
+pub fn called(stream: &StreamName) -> String {
+    match stream {
+        StreamName::Session(session) => format!("the session `{session}`"),
+        StreamName::Project(project) => format!("the project or source `{project}`"),
+        StreamName::Global => "what belongs to no project".to_owned(),
     }
 }
 

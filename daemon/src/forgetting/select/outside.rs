@@ -122,11 +122,10 @@ impl Looking<'_> {
         selected.told.projects += u64::from(is_whole);
         selected.told.context_versions += versions;
         selected.parts.push(Part {
-            stream,
             positions,
             is_whole,
             bytes,
-            documents: 0,
+            ..Part::of(stream)
         });
         Ok(())
     }

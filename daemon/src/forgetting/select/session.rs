@@ -8,7 +8,7 @@ use crate::checkpoints::{self, CheckpointFact, CheckpointKey, CheckpointsDeleted
 use crate::entities::{EntitiesFound, EntityFact, EntityResolved};
 use crate::error::Refusal;
 use crate::forgetting::origin::Origin;
-use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::log::{Hash, Log, Position, ScopeOf, Stamped, StreamName, forgotten};
 use crate::messages::{self, ToolRecorded};
 use crate::packs::{ContextPruned, ContextUnpruned, PackMade};
 use crate::sessions::{
@@ -45,8 +45,8 @@ enum Role {
     Derived,
     /// It deleted these checkpoints: it goes when they all do.
     Deleted(Vec<CheckpointKey>),
-    /// It saved this checkpoint.
-    Saved(CheckpointKey),
+    /// It saved this checkpoint, with these objects.
+    Saved(CheckpointKey, Vec<Hash>),
     /// Anything else.
     Own,
 }
@@ -80,7 +80,11 @@ impl Role {
             Some(CheckpointFact::Deleted(CheckpointsDeleted { gone, .. })) => {
                 Self::Deleted(gone.into_iter().map(|gone| gone.checkpoint).collect())
             }
-            Some(CheckpointFact::Saved(saved)) => Self::Saved(saved.checkpoint),
+            Some(CheckpointFact::Saved(saved)) => {
+                let links = saved.parts.iter().flat_map(|part| &part.chain);
+                let objects = links.map(|link| link.hash).collect();
+                Self::Saved(saved.checkpoint, objects)
+            }
             Some(CheckpointFact::Marked(_)) | None => Self::Own,
         })
     }
@@ -158,7 +162,32 @@ impl Looking<'_> {
         if is_all {
             return Ok(Meant::Whole);
         }
-        Ok(part(session, &looked, &meant).map_or(Meant::Nothing, Meant::Part))
+        let Some(mut part) = part(session, &looked, &meant) else {
+            return Ok(Meant::Nothing);
+        };
+        part.objects = self.no_more_needed(session, &looked, &meant)?;
+        Ok(Meant::Part(part))
+    }
+
+    /// The objects that a session needs, and no checkpoint that stays.
+    fn no_more_needed(
+        &self,
+        session: &str,
+        looked: &[Looked],
+        meant: &BTreeSet<Position>,
+    ) -> Result<BTreeSet<Hash>, Refusal> {
+        let there = checkpoints::ids_of(self.rows, session)?;
+        let needed = looked.iter().filter_map(|one| match &one.role {
+            Role::Saved(checkpoint, objects)
+                if there.contains(checkpoint) && !meant.contains(&one.position) =>
+            {
+                Some(objects)
+            }
+            Role::Saved(..) | Role::Stays | Role::Derived | Role::Deleted(_) | Role::Own => None,
+        });
+        let needed: BTreeSet<Hash> = needed.flatten().copied().collect();
+        let used = checkpoints::objects_of(self.rows, session)?.into_iter();
+        Ok(used.filter(|object| !needed.contains(object)).collect())
     }
 
     /// Whether something holds on to a session: a lease, the tag that keeps it, a checkpoint that never
@@ -177,13 +206,13 @@ impl Looking<'_> {
 /// them.
 fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<Part> {
     let is_its_own = |one: &&Looked| {
-        meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(_))
+        meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(..))
     };
     let first = looked.iter().find(is_its_own).map(|one| one.position);
     let saved: BTreeMap<CheckpointKey, Position> = looked
         .iter()
         .filter_map(|one| match &one.role {
-            Role::Saved(checkpoint) => Some((*checkpoint, one.position)),
+            Role::Saved(checkpoint, _) => Some((*checkpoint, one.position)),
             Role::Stays | Role::Derived | Role::Deleted(_) | Role::Own => None,
         })
         .collect();
@@ -199,23 +228,21 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
             is_since || meant.contains(&one.position)
         }
         Role::Deleted(gone) => gone.iter().all(is_gone),
-        Role::Own | Role::Saved(_) => meant.contains(&one.position),
+        Role::Own | Role::Saved(..) => meant.contains(&one.position),
     };
     let going: Vec<&Looked> = looked.iter().filter(goes).collect();
     if going.is_empty() {
         return None;
     }
     Some(Part {
-        stream: StreamName::Session(session.to_owned()),
         positions: going.iter().map(|one| one.position).collect(),
-        is_whole: false,
         bytes: going.iter().map(|one| one.bytes).sum(),
-        documents: 0,
+        ..Part::of(StreamName::Session(session.to_owned()))
     })
 }
 
 /// Whether an event comes from a tool or a resolver, if one is meant.
-fn comes_from(origin: Option<&Origin>, event: &Arc<Stamped>) -> Result<bool, Error> {
+pub(super) fn comes_from(origin: Option<&Origin>, event: &Arc<Stamped>) -> Result<bool, Error> {
     Ok(match origin {
         Some(Origin::Tool(tool)) => match event.header.kind.as_str() {
             StepRecorded::KIND => steps::decode_step(event)?.1.tool == *tool,

@@ -207,7 +207,9 @@ fn modes(patient: &Patient<'_>) -> Finding {
 fn space(patient: &Patient<'_>) -> Finding {
     let (check, data) = ("disk space", &patient.places.data);
     let engine = &patient.config.engine;
-    let wanted = engine.disk_free_bytes_min + engine.reserve_bytes;
+    let least = engine.disk_free_bytes_min;
+    // Below it a daemon that makes its reserve may not write yet, and one that stopped writing does not begin again.
+    let wanted = least + engine.reserve_bytes;
     let told = match (free_bytes(data), statvfs(data)) {
         (Ok(free), Ok(told)) => (free, told),
         (Err(error), _) => {
@@ -228,10 +230,10 @@ fn space(patient: &Patient<'_>) -> Finding {
         let seen = format!("{} inodes are left", system.f_favail);
         return Finding::bad(check, seen, "Remove files from that file system: `df -i`.");
     }
-    if free < wanted {
+    if free < least {
         let seen = format!(
             "{shown} are free; writes are refused below {}",
-            lore::shown::bytes(wanted)
+            lore::shown::bytes(least)
         );
         return Finding::bad(
             check,
@@ -242,7 +244,7 @@ fn space(patient: &Patient<'_>) -> Finding {
     if free < wanted * 4 {
         let seen = format!(
             "{shown} are free; writes are refused below {}",
-            lore::shown::bytes(wanted)
+            lore::shown::bytes(least)
         );
         return Finding::warning(check, seen, "Free some space before it is needed.");
     }

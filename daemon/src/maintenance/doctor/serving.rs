@@ -4,8 +4,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use lore::connection::{Connection, Error};
-use lore::manager::{Holder, Manager, holder, in_charge};
-use lore::places::SYSTEM_SOCKET;
+use lore::manager::{Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_UNIT, holder, in_charge};
+use lore::places::{PlaceError, SYSTEM_SOCKET};
 use lore::protocol::Args;
 use lore::protocol::status::StatusReply;
 
@@ -20,8 +20,7 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
     let held = match holder(&places.daemon_lock()) {
         Ok(held) => held,
         Err(error) => {
-            let remedy = "Look at the file's owner and mode; it is made anew if it is removed.";
-            return vec![Finding::bad("lock", error.to_string(), remedy)];
+            return unusable_lock(patient, &error);
         }
     };
     let mut findings = vec![lock(held), manager(patient, held)];
@@ -30,6 +29,24 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
         Err(error) => findings.push(socket(patient, held, &error)),
     }
     findings
+}
+
+/// A daemon that serves has the lock whether or not its file can be opened now; without the file a second one would
+/// begin beside it.
+fn unusable_lock(patient: &Patient<'_>, error: &PlaceError) -> Vec<Finding> {
+    let remedy = "Give the file back to its owner with mode 600.";
+    match Connection::connect(&patient.places.socket, &Default::default()) {
+        Ok(connection) => {
+            let remedy = format!("{remedy} Do not remove it: a daemon serves under it.");
+            let mut findings = vec![Finding::bad("lock", error.to_string(), remedy)];
+            findings.extend(daemon(patient, connection));
+            findings
+        }
+        Err(_) => {
+            let remedy = format!("{remedy} It is made anew if it is removed while nobody serves.");
+            vec![Finding::bad("lock", error.to_string(), remedy)]
+        }
+    }
 }
 
 fn lock(held: Option<Holder>) -> Finding {
@@ -73,19 +90,27 @@ fn socket(patient: &Patient<'_>, held: Option<Holder>, error: &Error) -> Finding
     let shown = path.display();
     let found = std::fs::symlink_metadata(path);
     match (held, found) {
-        (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            Finding::good(check, format!("{shown} is made when a daemon serves"))
-        }
         (None, Ok(found)) if !found.file_type().is_socket() => {
             let remedy = format!("Move it away: mv {shown} {shown}.old");
             Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
         }
+        (None, _) if let Some(manager) = in_charge(patient.places) => {
+            let seen = format!("{manager} is to have somebody serve at {shown}: {error}");
+            Finding::bad(check, seen, begin_again(manager, path))
+        }
+        (Some(holder), _) if holder.is_maintenance => {
+            let seen = "somebody works on the store, as a backup does, so nobody serves it";
+            Finding::warning(check, seen, "It ends by itself; calls are answered then.")
+        }
+        (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::good(check, format!("{shown} is made when a daemon serves"))
+        }
         (None, Ok(_)) if !matches!(error, Error::Nobody { .. }) => {
             let seen = format!("somebody else listens at {shown}: {error}");
-            let remedy = "End it (`ss -xlp` names it), or name another socket with LORE_SOCKET.";
+            let remedy = "End it (`lsof -U` or `ss -xlp` names it), or name another socket with LORE_SOCKET.";
             Finding::bad(check, seen, remedy)
         }
-        (None, Ok(_)) if in_charge(patient.places).is_none() => {
+        (None, Ok(_)) => {
             let seen = format!("{shown} is left from a daemon that is gone");
             let remedy = format!("The next start replaces it; or: rm {shown}");
             let finding = Finding::warning(check, seen, remedy);
@@ -94,9 +119,9 @@ fn socket(patient: &Patient<'_>, held: Option<Holder>, error: &Error) -> Finding
                 false => finding,
             }
         }
-        (None, _) => {
-            let seen = format!("{shown}: {error}");
-            Finding::bad(check, seen, "`lore service status` says how its units are.")
+        (None, Err(found)) => {
+            let seen = format!("{shown}: {found}");
+            Finding::bad(check, seen, "Look at the modes of the folders above it.")
         }
         (Some(Holder { pid, .. }), _) => {
             let seen =
@@ -110,6 +135,24 @@ fn socket(patient: &Patient<'_>, held: Option<Holder>, error: &Error) -> Finding
             };
             Finding::bad(check, seen, remedy)
         }
+    }
+}
+
+/// What has a manager serve that gave up, or was told not to.
+fn begin_again(manager: Manager, socket: &Path) -> String {
+    let (of, flag) = match socket == Path::new(SYSTEM_SOCKET) {
+        true => ("sudo systemctl", ""),
+        false => ("systemctl --user", " --user"),
+    };
+    match manager {
+        Manager::Launchd => format!(
+            "launchctl kickstart -k gui/$(id -u)/{LAUNCHD_LABEL}; or `lore service install`. `lore service status` says \
+             how it is."
+        ),
+        Manager::Systemd | Manager::Client | Manager::None => format!(
+            "`{of} reset-failed {SOCKET_UNIT} {SERVICE_UNIT}; {of} start {SOCKET_UNIT}`, or `lore service install`. \
+             `journalctl{flag} -u {SERVICE_UNIT}` says why it ended."
+        ),
     }
 }
 

@@ -1,16 +1,14 @@
 //! The store, as far as it can be told: of a serving daemon it is what `status` says; otherwise it is
 //! opened as a start would.
 
-use crate::clock::{Clock, Micros};
+use crate::audit::set_back;
+use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenError, Opened};
 use crate::rooms::Rooms;
 use crate::service::Lock;
 use crate::store::head::Head;
 
 use super::{Finding, Patient};
-
-/// A clock that is so far behind the newest event was set back, in microseconds.
-const SET_BACK_MIN: u64 = 60_000_000;
 
 pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
     let folder = DataFolder {
@@ -61,19 +59,9 @@ fn of_opened(opened: &Opened) -> Vec<Finding> {
             ),
         ),
     });
-    findings.extend(set_back(Clock::System.now(), opened.tail.time));
+    let clock = set_back(Clock::System.now(), opened.tail.time);
+    findings.extend(clock.map(|seen| Finding::warning("clock", seen, "Set the clock.")));
     findings
-}
-
-/// Whether the clock was set back behind the newest event.
-fn set_back(now: Micros, last: Micros) -> Option<Finding> {
-    let ahead = last.saturating_sub(now);
-    let seen = format!(
-        "the newest event is {} s ahead of the machine's clock",
-        ahead / 1_000_000
-    );
-    let remedy = "Set the clock; until it has caught up, events get the time of the newest one.";
-    (ahead > SET_BACK_MIN).then(|| Finding::warning("clock", seen, remedy))
 }
 
 fn shut(error: &OpenError) -> Finding {
@@ -94,19 +82,4 @@ fn shut(error: &OpenError) -> Finding {
         _ => "`lored repair`, then `lored restore` from the newest backup if it does not help.",
     };
     Finding::bad("store", error.to_string(), remedy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Seconds are what clocks are mended by; more is told, with what happens meanwhile.
-    #[test]
-    fn a_clock_that_was_set_back_is_told() {
-        assert_eq!(set_back(1_000, 0), None);
-        assert_eq!(set_back(0, SET_BACK_MIN), None);
-        let told = set_back(0, SET_BACK_MIN + 1_000_000);
-        let seen = told.map(|told| told.seen).unwrap_or_default();
-        assert!(seen.contains("61 s ahead"), "{seen}");
-    }
 }

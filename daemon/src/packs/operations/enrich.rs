@@ -1,10 +1,11 @@
 //! `enrich_message`.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
 
-use super::make::Wanted;
+use super::make::{Wanted, recorded};
 use super::wire;
 use crate::entities;
 use crate::error::{Code, Refusal};
@@ -34,28 +35,33 @@ impl Op for EnrichMessage {
         args: EnrichMessageArgs,
     ) -> Result<EnrichMessageReply, Refusal> {
         let caller = caller.acting_as(args.agent.as_deref())?;
-        let state = State::live(&cx, args.at_least).await?;
-        let wish = Wish::of(&caller, args.session.as_ref());
+        recorded(|is_stale| Self::once(&cx, &caller, &args, is_stale)).await
+    }
+}
+
+impl EnrichMessage {
+    async fn once(
+        cx: &Arc<Context>,
+        caller: &Caller,
+        args: &EnrichMessageArgs,
+        is_stale: Arc<AtomicBool>,
+    ) -> Result<EnrichMessageReply, Refusal> {
+        let state = State::live(cx, args.at_least).await?;
+        let wish = Wish::of(caller, args.session.as_ref());
         let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
-        let wanted = Wanted::new(
-            Among::Session(session.clone()),
-            MadeFor::Message,
-            args.message,
-            args.max_tokens,
-        )?;
-        let rests_on = rests_on(&cx, &state, &session, &wanted.text)?;
+        let among = Among::Session(session.clone());
+        let message = args.message.clone();
+        let wanted = Wanted {
+            is_stale,
+            ..Wanted::new(among, MadeFor::Message, message, args.max_tokens)?
+        };
+        let rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         let max_tokens = wanted.max_tokens;
         let of = session.clone();
         let given = wanted
-            .give(
-                &cx,
-                &caller,
-                state,
-                &rests_on,
-                move |cx, state, text, now| {
-                    gather::message(&InSession::of(cx, state, &of)?, text, now)
-                },
-            )
+            .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
+                gather::message(&InSession::of(cx, state, &of)?, text, now)
+            })
             .await?;
         let made = given.made;
         Ok(EnrichMessageReply {

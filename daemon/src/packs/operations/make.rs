@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lore::protocol::Position;
 use lore::protocol::packs::{LeftOut, PackSection};
@@ -16,6 +17,7 @@ use crate::packs::command::MakePack;
 use crate::packs::craft::{Built, SectionName, build};
 use crate::packs::event::{MadeFor, PackMade, RestsOn};
 use crate::packs::gather::{Among, Gathered};
+use crate::packs::view;
 use crate::quotes;
 use crate::sessions;
 use crate::state::State;
@@ -32,6 +34,8 @@ const CACHED_MICROS: Micros = 600 * 1_000_000;
 const PIECE_BYTES: usize = 256;
 /// Hashes by which quotes of one pack are recognised, at most.
 const HASHES_MAX: usize = 4096;
+/// How often a pack is made when something that it may rest on goes meanwhile.
+const TRIES: usize = 5;
 
 /// A pack to be made.
 pub struct Wanted {
@@ -43,6 +47,27 @@ pub struct Wanted {
     pub text: String,
     /// The tokens that it may have.
     pub max_tokens: u64,
+    /// Set when something that it may rest on went before it was recorded.
+    pub is_stale: Arc<AtomicBool>,
+}
+
+/// Makes a pack; anew when something that it may rest on went before it was recorded.
+///
+/// # Errors
+/// What `make` refuses, `CONFLICT` when something goes all the time.
+pub async fn recorded<R, F>(make: impl Fn(Arc<AtomicBool>) -> F) -> Result<R, Refusal>
+where
+    F: Future<Output = Result<R, Refusal>>,
+{
+    let mut tries_left = TRIES;
+    loop {
+        let is_stale = Arc::new(AtomicBool::new(false));
+        let made = make(Arc::clone(&is_stale)).await;
+        tries_left -= 1;
+        if made.is_ok() || tries_left == 0 || !is_stale.load(Ordering::Acquire) {
+            return made;
+        }
+    }
 }
 
 /// A pack that was made, as replies tell it and the cache keeps it.
@@ -107,6 +132,7 @@ impl Wanted {
             made_for,
             text,
             max_tokens,
+            is_stale: Arc::default(),
         })
     }
 
@@ -128,7 +154,10 @@ impl Wanted {
     ) -> Result<Given, Refusal> {
         let now = cx.engine.clock().now();
         let key = self.cache_key(rests_on);
-        if let Some(made) = cx.cache.get::<Made>(&key).filter(|made| now < made.until) {
+        // One that was recorded before something of it was forgotten may be put there after the cache was cleared.
+        if let Some(made) = cx.cache.get::<Made>(&key).filter(|made| now < made.until)
+            && view::get(&state, &made.pack)?.is_some()
+        {
             return Ok(Given {
                 made,
                 cached: true,
@@ -196,6 +225,8 @@ impl Wanted {
         let command = MakePack {
             made: self.event(&pack, &built),
             among: self.among,
+            read_at: state.position(),
+            is_stale: self.is_stale,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
         let made = Made {

@@ -1,10 +1,11 @@
 //! `context_pack`.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
 
-use super::make::Wanted;
+use super::make::{Wanted, recorded};
 use super::wire;
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op};
@@ -32,8 +33,19 @@ impl Op for ContextPack {
         args: ContextPackArgs,
     ) -> Result<ContextPackReply, Refusal> {
         let caller = caller.acting_as(args.agent.as_deref())?;
-        let state = State::live(&cx, args.at_least).await?;
-        let among = among(&args, &caller, &state)?;
+        recorded(|is_stale| Self::once(&cx, &caller, &args, is_stale)).await
+    }
+}
+
+impl ContextPack {
+    async fn once(
+        cx: &Arc<Context>,
+        caller: &Caller,
+        args: &ContextPackArgs,
+        is_stale: Arc<AtomicBool>,
+    ) -> Result<ContextPackReply, Refusal> {
+        let state = State::live(cx, args.at_least).await?;
+        let among = among(args, caller, &state)?;
         let drawn_from = gather::sessions_of(&state, &among)?;
         let mut rests_on = match &among {
             Among::Session(_) => vec![b's'],
@@ -52,19 +64,17 @@ impl Op for ContextPack {
         rests_on.push(0);
         rests_on.extend(files);
         rests_on.extend(gather::found::rests_on(&state)?);
-        let wanted = Wanted::new(among.clone(), MadeFor::Task, args.query, args.max_tokens)?;
+        let query = args.query.clone();
+        let wanted = Wanted {
+            is_stale,
+            ..Wanted::new(among.clone(), MadeFor::Task, query, args.max_tokens)?
+        };
         let max_tokens = wanted.max_tokens;
         let given = wanted
-            .give(
-                &cx,
-                &caller,
-                state,
-                &rests_on,
-                move |cx, state, text, now| {
-                    let of = (drawn_from.as_slice(), of_project.as_deref());
-                    gather::task(cx, state, of, text, now)
-                },
-            )
+            .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
+                let of = (drawn_from.as_slice(), of_project.as_deref());
+                gather::task(cx, state, of, text, now)
+            })
             .await?;
         let made = given.made;
         let (session, project) = match among {

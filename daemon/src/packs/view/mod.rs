@@ -199,6 +199,34 @@ pub fn uses(
     Ok(found)
 }
 
+/// Packs that were made outside sessions after a position and rest on something that is wanted: where their
+/// events are, in the order of the log.
+///
+/// # Errors
+/// [`Error`] when a row cannot be read or is damaged.
+pub fn resting_on(
+    rows: &dyn Rows,
+    after: Position,
+    is_wanted: &mut dyn FnMut(&RestsOn, Position) -> bool,
+) -> Result<Vec<(RecordKey, Position)>, Error> {
+    let low = key(b's', "", &after.0.saturating_add(1).to_be_bytes());
+    let high = after_prefix(&key(b's', "", &[]));
+    let mut packs = Vec::new();
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        let damaged = || Error::corrupt(SPACE.name(), key, "not a pack of a list");
+        let at = key.last_chunk::<8>().ok_or_else(damaged)?;
+        let position = Position(u64::from_be_bytes(*at));
+        let listed: Listed = decode(key, value)?;
+        if listed.rests_on.iter().any(|one| is_wanted(one, position)) {
+            packs.push(listed.pack);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let rows_of = packs.iter().map(|pack| get(rows, pack));
+    let found = rows_of.collect::<Result<Vec<_>, Error>>()?;
+    Ok(found.into_iter().flatten().map(|row| row.place()).collect())
+}
+
 /// Removes every row of a session: its packs, who rested on what of it, its prunings, and what its packs
 /// said.
 ///

@@ -160,6 +160,44 @@ fn names_of_json_are_context() {
     );
 }
 
+/// However the words of a name are joined, it means the same, whether its JSON is a text or taken apart.
+#[test]
+fn names_are_joined_in_many_ways() {
+    let secret = made(ALNUM, 30, 7);
+    for name in [
+        "db_pass",
+        "db-pass",
+        "db.pass",
+        "db:pass",
+        "db pass",
+        "db/pass",
+        "dbPass",
+        "db_pw",
+        "db.pw",
+        "db:pw",
+        "npm.pat",
+        "db:token",
+        "(db)+password",
+    ] {
+        let value = json!({ name: secret });
+        let apart = redacted(value.clone());
+        assert_ne!(apart, value, "{name}");
+        let mut found = Found::default();
+        let text = value.to_string();
+        let text = Redactor::default()
+            .json(text.as_bytes(), &mut found)
+            .into_owned();
+        assert_eq!(
+            serde_json::from_slice::<Value>(&text).unwrap(),
+            apart,
+            "{name}"
+        );
+    }
+    for name in ["dbPass", "spring.mail.pass"] {
+        assert_eq!(findings(&format!("{name}={secret}")).len(), 1, "{name}");
+    }
+}
+
 /// In lines of configurations what stands behind the command is a secret, whatever it looks like.
 #[test]
 fn lines_of_configurations_are_redacted() {

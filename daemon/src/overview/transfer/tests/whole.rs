@@ -175,6 +175,17 @@ fn pages_end_by_what_they_hold() {
     }
 }
 
+/// A good export with one place of it written otherwise is refused with these words; the cases are what stands there,
+/// what is put there, and the words.
+pub(super) fn assert_each_is_named(good: &str, cases: &[(&str, &str, &str)]) {
+    for (from, to, message) in cases {
+        let broken = good.replacen(from, to, 1);
+        assert_ne!(broken, good, "{from}");
+        let refusal = read(&broken, 1).unwrap_err();
+        assert!(refusal.message.contains(message), "{}", refusal.message);
+    }
+}
+
 /// Each broken line is named, with what is wrong and what would be right; nothing is recorded.
 #[test]
 fn broken_lines_are_named() {
@@ -216,12 +227,7 @@ fn broken_lines_are_named() {
             "line 3: `at` is no time",
         ),
     ];
-    for (from, to, message) in cases {
-        let broken = good.replacen(from, to, 1);
-        assert_ne!(broken, good, "{from}");
-        let refusal = read(&broken, 1).unwrap_err();
-        assert!(refusal.message.contains(message), "{}", refusal.message);
-    }
+    assert_each_is_named(&good, &cases);
     let mut place = Place::new();
     let numbered = |first: u64, second: u64| {
         let second = good.replacen("\"version\":2,", &format!("\"version\":{second},"), 1);

@@ -1,0 +1,54 @@
+//! `lore service stop`: the daemon that no manager runs ends. Nobody is asked to who was not proved to be it.
+
+use std::path::Path;
+
+use lore::connection::Error;
+use lore::manager::{self, Manager};
+use lore::places::{Places, SYSTEM_SOCKET};
+use lore::start;
+
+use super::super::{End, Failure, Globals};
+use super::steps::{self, Step};
+use super::{handover, launchd, refused};
+
+/// What stops the system-wide daemon.
+const STOP_FOR_ALL: &str = "sudo systemctl stop lored.socket lored.service";
+/// What stops a user's own daemon of systemd.
+const STOP_OWN: &str = "systemctl --user stop lored.socket lored.service";
+
+pub fn run(globals: &Globals) -> Result<End, Failure> {
+    let places = globals.places()?;
+    if places.socket == Path::new(SYSTEM_SOCKET) {
+        return Err(managed(Manager::Systemd, STOP_FOR_ALL));
+    }
+    let holder = manager::holder(&places.daemon_lock()).map_err(Error::Place)?;
+    match holder.map(|holder| holder.manager) {
+        None => return Ok(nobody()),
+        Some(Manager::Systemd) => return Err(managed(Manager::Systemd, STOP_OWN)),
+        Some(Manager::Launchd) => return Err(managed(Manager::Launchd, &launchd::stop_command())),
+        Some(Manager::Client | Manager::None) => {}
+    }
+    stop(&places, globals)
+}
+
+fn stop(places: &Places, globals: &Globals) -> Result<End, Failure> {
+    // Else a client could start the next one before this one is seen to have ended.
+    let _held_to_the_end = start::hold_spawning(places)?;
+    let Some(process) = handover::running(places, globals)? else {
+        return Ok(nobody());
+    };
+    steps::carry_out(&[Step::Stop { process }], places, globals)?;
+    Ok(End::Good)
+}
+
+fn nobody() -> End {
+    lore::errln!("lore: no lored runs");
+    End::Nothing
+}
+
+/// Its manager would start it again, or be told that it failed.
+fn managed(manager: Manager, command: &str) -> Failure {
+    refused(format!(
+        "{manager} runs lored, and would start it again: `{command}` stops it and what wakes it up"
+    ))
+}

@@ -1,0 +1,96 @@
+//! The memories of several users in one daemon.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::path::Path;
+
+use lore::protocol::Args;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::api::TABLE;
+use crate::forgetting::Rules;
+use crate::operation::Caller;
+use crate::sessions;
+
+const ADA: u32 = 61_001;
+const DAY_MICROS: u64 = 24 * 3600 * 1_000_000;
+
+/// Everything of a daemon below one folder.
+pub(crate) fn places(folder: &Path) -> Places {
+    Places {
+        config: folder.join("lored.toml"),
+        data: folder.join("data"),
+        state: folder.join("state"),
+        socket: folder.join("run/own.sock"),
+    }
+}
+
+fn namespaces(folder: &Path) -> Arc<Namespaces> {
+    let (config, places) = (Config::new(), places(folder));
+    ensure_folder(&places.data).unwrap();
+    let models = ModelPlaces::of_this_program(&config.search, folder.join("models"));
+    Namespaces::new(Arc::new(Shared {
+        lives: Lives::new(&config),
+        models: Arc::new(Models::find(&models, &config.search)),
+        places,
+        started: Clock::System.now(),
+        prepared: Prepared::default(),
+        reaches_files: false,
+        config,
+    }))
+}
+
+async fn call(cx: &Arc<Context>, name: &str, args: Value) {
+    let args = Args::Json(args.to_string().into_bytes());
+    let operation = TABLE.get(name).unwrap();
+    let answer = operation.call(Arc::clone(cx), Caller::default(), args);
+    answer.await.unwrap();
+}
+
+/// What the rules mean is forgotten for users who never come again; who is not due keeps all.
+#[tokio::test]
+async fn rules_hold_for_users_who_do_not_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let namespaces = namespaces(folder.path());
+    let guest = namespaces.of(ADA).await.unwrap();
+    for session in ["closed", "open"] {
+        let cx = guest.dispatch.context();
+        call(cx, "create_session", json!({"session": session})).await;
+    }
+    let closed = json!({"session": "closed"});
+    call(guest.dispatch.context(), "close_session", closed).await;
+    drop(guest);
+    namespaces.close_idle(true).await;
+    namespaces.shared().lives.retention.set(Rules {
+        closed_sessions_days: 30,
+        ..Rules::default()
+    });
+    let now = Clock::System.now();
+    for (days, left) in [(29, vec!["closed", "open"]), (31, vec!["open"])] {
+        absent::round(&namespaces, now + days * DAY_MICROS)
+            .await
+            .unwrap();
+        assert!(!namespaces.is_open(ADA), "it is closed again");
+        let guest = namespaces.of(ADA).await.unwrap();
+        let published = guest.dispatch.context().engine.published().unwrap();
+        assert_eq!(sessions::ids(&published.snapshot, 100).unwrap(), left);
+        drop((published, guest));
+        namespaces.close_idle(true).await;
+    }
+    assert_eq!(namespaces.known().unwrap(), [ADA]);
+}
+
+/// While a call that nobody waits for any more works on a memory, its user finds it open.
+#[tokio::test]
+async fn what_is_worked_on_stays_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let namespaces = namespaces(folder.path());
+    let working = Arc::clone(namespaces.of(ADA).await.unwrap().dispatch.context());
+    namespaces.close_unused(ADA).await;
+    let again = namespaces.of(ADA).await.unwrap();
+    assert!(Arc::ptr_eq(again.dispatch.context(), &working));
+    call(again.dispatch.context(), "create_session", json!({})).await;
+    drop((working, again));
+    namespaces.close_unused(ADA).await;
+    assert!(!namespaces.is_open(ADA));
+}

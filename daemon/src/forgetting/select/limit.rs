@@ -1,0 +1,107 @@
+//! How much may go in one commit: other writers wait meanwhile.
+
+use super::{Looking, Part, Selected, called};
+use crate::error::Refusal;
+use crate::log::{Log, Position, StreamName};
+
+impl Looking<'_> {
+    /// How many events a stream has that is folded again without a part; nothing is left to fold of one that
+    /// goes whole.
+    fn folded(&self, part: &Part, up_to: Position) -> Result<usize, Refusal> {
+        if part.is_whole {
+            return Ok(0);
+        }
+        let log = Log::new(self.rows);
+        let events = log.stream(part.stream.scope(), Position(0), up_to, usize::MAX)?;
+        Ok(events.len())
+    }
+
+    /// Whether a part of a stream cannot go, because too much of the stream would be folded again.
+    pub(super) fn is_too_long(&self, part: &Part, up_to: Position) -> Result<bool, Refusal> {
+        Ok(self.folded(part, up_to)? > self.events_max)
+    }
+
+    /// Refuses what would hold up other writers for too long.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, with what to do instead; `CORRUPT` when the index cannot be read.
+    pub fn check(&self, selected: &Selected) -> Result<(), Refusal> {
+        let sessions = selected.sessions.iter();
+        let mut whole: Vec<u64> = sessions.map(|(_, counted)| counted.events).collect();
+        let mut folded = 0;
+        for part in &selected.parts {
+            let events = self.folded(part, selected.up_to)?;
+            if events > self.events_max {
+                return Err(self.too_long(&part.stream, events));
+            }
+            folded += events;
+            if part.is_whole {
+                whole.push(part.positions.len() as u64);
+            }
+        }
+        // One session or source can be named no narrower.
+        let whole: u64 = match whole[..] {
+            [_] => 0,
+            _ => whole.iter().sum(),
+        };
+        let events = whole + folded as u64;
+        if events <= self.events_max as u64 {
+            return Ok(());
+        }
+        Err(Refusal::invalid(format!(
+            "{events} events would have to be looked at in one commit, at most {} can be",
+            self.events_max
+        ))
+        .hint("Narrow it, by `session`, `project` or `origin`, and forget one after the other."))
+    }
+
+    fn too_long(&self, stream: &StreamName, events: usize) -> Refusal {
+        let message = format!(
+            "{} has {events} events; of a stream of more than {} no part can go",
+            called(stream),
+            self.events_max
+        );
+        Refusal::invalid(message).hint(match stream {
+            StreamName::Session(session) => format!(
+                "Forget it whole, with `session` \"{session}\" alone; other sessions one by one, by `session`."
+            ),
+            StreamName::Project(project) => format!(
+                "Forget it whole: a project with `project` \"{project}\" alone, a source with `remove_source` \
+                 and then `origin` \"source:{project}\" alone. Name anything else by `session` or `origin`."
+            ),
+            StreamName::Global => "Narrow it, by `session`, `project` or `origin`.".to_owned(),
+        })
+    }
+
+    /// As much of it as may go in one commit: at least one thing, and so many events at most. A stream that
+    /// is too long to be folded again is left out, and told among what stays.
+    ///
+    /// # Errors
+    /// `CORRUPT` when something cannot be read.
+    pub fn first_of(&self, selected: Selected, events_max: u64) -> Result<Selected, Refusal> {
+        let mut first = Selected {
+            up_to: selected.up_to,
+            wish: selected.wish,
+            ..Selected::default()
+        };
+        let mut events = 0;
+        for (session, counted) in selected.sessions {
+            if events > 0 && events + counted.events > events_max {
+                break;
+            }
+            events += counted.events;
+            first.sessions.push((session, counted));
+        }
+        for part in selected.parts {
+            let folded = self.folded(&part, selected.up_to)?;
+            if folded > self.events_max {
+                first.keep(self.too_long(&part.stream, folded).message);
+            } else if events == 0 || events + folded as u64 <= events_max {
+                events += folded as u64;
+                first.parts.push(part);
+            }
+        }
+        self.count(&mut first)?;
+        Ok(first)
+    }
+}
