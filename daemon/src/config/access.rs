@@ -1,4 +1,4 @@
-//! `[access]`: who may connect beside the user who runs the daemon.
+//! `[access]`: the users that may connect besides the user who runs the daemon.
 
 use serde::Deserialize;
 
@@ -20,34 +20,34 @@ impl AccessTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "access.allow_users",
-            sentence: "Users that may connect beside the one who runs the daemon, as names or numbers. \
-                In a daemon of one user they share its memory; in the system-wide one each has its own, and \
-                an empty list means everybody.",
+            sentence: "Users that may connect besides the user who runs the daemon, as names or numeric ids. With a \
+                per-user daemon they share its memory. With the system-wide daemon each user has a separate \
+                memory, and an empty list allows every user.",
             takes: Takes::Texts,
             acts: Acts::NextConnection,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "access.allow_groups",
-            sentence: "Groups whose members may connect as well, as names or numbers.",
+            sentence: "Groups whose members may connect, as names or numeric ids.",
             takes: Takes::Texts,
             acts: Acts::NextConnection,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "access.socket_mode",
-            sentence: "Permission bits of the socket, octal: others need `0660` or `0666` to reach it, and \
-                a folder that lets them through. A service manager's socket has what the manager says.",
+            sentence: "Permission bits of the socket, in octal. Other users need `0660` or `0666`, and access to the \
+                socket's folder. The mode of a service manager's socket is set by the manager.",
             takes: Takes::Text,
             acts: Acts::NextStart,
             default: |config| Some(format!("\"{:04o}\"", config.access.socket_mode)),
         },
     ];
 
-    /// The settings that the table says.
+    /// Returns the settings of the table.
     ///
     /// # Errors
-    /// When there is no such user or group, or the mode is none.
+    /// When a user or group does not exist, or the mode is invalid.
     pub fn settings(self) -> Result<Access, Error> {
         let wrong = |key: &str, problem: String| {
             Error::Whole(format!("the setting `access.{key}`: {problem}"))

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use super::Error;
 use super::setting::{Setting, Takes};
 
-/// What is set about it.
+/// The settings of MCP over HTTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Http {
-    /// Where to listen, on loopback; `None`: nowhere.
+    /// The loopback address to listen on; `None` when HTTP is off.
     pub listen: Option<SocketAddr>,
-    /// Origins of pages that may call.
+    /// Origins of web pages that may call.
     pub origins: Vec<String>,
 }
 
@@ -30,20 +30,20 @@ impl HttpTable {
         Setting::of_own(
             "http.listen",
             Takes::Text,
-            "Where MCP is served over HTTP as well: `127.0.0.1` or `[::1]` and a port, as `127.0.0.1:7433`; \
-                absent: nowhere. Each request has the token of the file http.token in the data folder.",
+            "Address for MCP over HTTP: `127.0.0.1` or `[::1]` with a port, such as `127.0.0.1:7433`. Not \
+                served when absent. Each request needs the token from the file http.token in the data folder.",
         ),
         Setting::of_own(
             "http.origins",
             Takes::Texts,
-            "Origins whose pages may call there, as `http://localhost:5173`; absent: none.",
+            "Origins of web pages that may call, such as `http://localhost:5173`. None when absent.",
         ),
     ];
 
-    /// The settings that the table says.
+    /// Returns the settings of the table.
     ///
     /// # Errors
-    /// When the address is none, or not one of those that programs call this machine by; when an origin is none.
+    /// When the address is not an accepted loopback address, or an origin is invalid.
     pub fn settings(self) -> Result<Http, Error> {
         let listen = self.listen.as_deref().map(address).transpose()?;
         if let Some(origin) = self.origins.iter().find(|origin| !is_origin(origin)) {
@@ -73,7 +73,7 @@ fn address(text: &str) -> Result<SocketAddr, Error> {
             "other machines are not served: it must be an address of loopback",
         ));
     }
-    // Whoever called another one would be refused for the `Host` that it says.
+    // Requests to any other loopback address fail the check of the `Host` header.
     if address.ip() != Ipv4Addr::LOCALHOST && address.ip() != Ipv6Addr::LOCALHOST {
         return Err(wrong(
             "of loopback's addresses it must be 127.0.0.1 or [::1]",

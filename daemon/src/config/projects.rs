@@ -1,4 +1,4 @@
-//! `[projects]`: what may be kept of context files, and what is said of single projects.
+//! `[projects]`: limits for context files, and settings of single projects.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl ProjectsTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "projects.content_bytes_max",
-            sentence: "The longest context file, in bytes.",
+            sentence: "Maximum size of a context file, in bytes.",
             takes: Takes::Whole {
                 least: 1024,
                 most: 64 * MIB,
@@ -36,7 +36,7 @@ impl ProjectsTable {
         },
         Setting {
             key: "projects.attempts_max",
-            sentence: "How often an update that needs correction may be tried again.",
+            sentence: "Number of invalid updates in a row that receive correction guidance.",
             takes: Takes::Whole {
                 least: 1,
                 most: 1_000_000_000,
@@ -46,7 +46,7 @@ impl ProjectsTable {
         },
         Setting {
             key: "projects.attempts_kept_ms",
-            sentence: "How long attempts are remembered, in milliseconds.",
+            sentence: "How long attempts are counted, in milliseconds.",
             takes: Takes::Whole {
                 least: 1000,
                 most: 31_536_000_000,
@@ -57,30 +57,34 @@ impl ProjectsTable {
         Setting::of_own(
             "projects.templates",
             Takes::Path,
-            "A folder of templates for all projects; absent: `templates` beside this file.",
+            "Folder of templates for all projects. Defaults to `templates` next to this file.",
         ),
         Setting::of_own(
             "projects.at.PATH.id",
             Takes::Text,
-            "The id of the project whose root is PATH, in place of one made of its path.",
+            "Id of the project with the root PATH. Replaces the id that is derived from the path.",
         ),
-        Setting::of_own("projects.at.PATH.name", Takes::Text, "What people call it."),
+        Setting::of_own(
+            "projects.at.PATH.name",
+            Takes::Text,
+            "Display name of the project.",
+        ),
         Setting::of_own(
             "projects.at.PATH.templates",
             Takes::Text,
-            "A folder with templates of its own, from its root.",
+            "Folder of the project's templates, relative to its root.",
         ),
         Setting::of_own(
             "projects.at.PATH.exclude",
             Takes::Texts,
-            "Files and folders that are never read, as patterns of the kind `.gitignore` has.",
+            "Files and folders that are never read, as `.gitignore` patterns.",
         ),
     ];
 
-    /// The settings that the table says, with the defaults for what it does not say.
+    /// Returns the settings of the table, with the defaults for missing keys.
     ///
     /// # Errors
-    /// When a value is out of its range, a path is not absolute, or a project cannot be what is said.
+    /// When a value is out of range, a path is not absolute, or a project is invalid.
     pub fn settings(self) -> Result<Settings, Error> {
         let mut settings = Settings::default();
         let limits = &mut settings.limits;
@@ -119,7 +123,7 @@ impl ProjectsTable {
                 return Err(Error::Project { path, problem });
             }
             settings.configured.push(Configured {
-                // A root that is not there yet is found once it is, if it is no link.
+                // A root that does not exist yet matches later, unless it becomes a link.
                 path: std::fs::canonicalize(&path).unwrap_or(path),
                 marker,
             });

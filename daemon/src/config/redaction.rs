@@ -1,4 +1,4 @@
-//! `[redaction]`: what is taken out of what comes in, and what is not.
+//! `[redaction]`: which secrets are redacted from incoming data.
 
 use std::collections::BTreeMap;
 
@@ -33,21 +33,21 @@ impl RedactionTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "redaction.enabled",
-            sentence: "Whether secrets are taken out of what comes in.",
+            sentence: "Whether secrets are redacted from incoming data.",
             takes: Takes::Flag,
             acts: Acts::AtOnce,
             default: |config| Some(config.redaction.enabled.to_string()),
         },
         Setting {
             key: "redaction.off",
-            sentence: "Kinds that are left in; docs/redaction.md has them all.",
+            sentence: "Kinds that are not redacted; docs/redaction.md lists all kinds.",
             takes: Takes::Texts,
             acts: Acts::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "redaction.allow",
-            sentence: "Values that are never redacted: as they are, or patterns between slashes.",
+            sentence: "Values that are never redacted: literal values, or patterns between slashes.",
             takes: Takes::Texts,
             acts: Acts::AtOnce,
             default: |_| Some("[]".to_owned()),
@@ -55,27 +55,27 @@ impl RedactionTable {
         Setting::of_own(
             "redaction.rules.NAME.pattern",
             Takes::Text,
-            "A pattern of the user's own: what it finds becomes `[redacted:NAME]`.",
+            "A custom pattern. Matches are replaced by `[redacted:NAME]`.",
         )
         .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.group",
             Takes::Whole { least: 0, most: 64 },
-            "The group of the pattern that is taken out, if not all of it.",
+            "The capture group that is redacted. The whole match when absent.",
         )
         .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.keywords",
             Takes::Texts,
-            "Words of which one must be in a text for the pattern to be tried; absent: it always is.",
+            "Keywords: the pattern is tried only on texts that contain one of them. Always tried when absent.",
         )
         .at_once(),
     ];
 
-    /// The settings that the table says, with the defaults for what it does not say.
+    /// Returns the settings of the table, with the defaults for missing keys.
     ///
     /// # Errors
-    /// When a kind is none, or a pattern or a rule cannot be used.
+    /// When a kind is unknown, or a pattern or rule is invalid.
     pub fn settings(self) -> Result<Settings, Error> {
         let rule = |rule: RuleTable| OwnRule {
             pattern: rule.pattern,
@@ -89,7 +89,7 @@ impl RedactionTable {
             allow: self.allow,
             rules: rules.map(|(name, table)| (name, rule(table))).collect(),
         };
-        // What could not be used is refused here, where the file is known.
+        // Invalid rules are rejected here, where the file name is known.
         Rules::new(&settings)?;
         Ok(settings)
     }

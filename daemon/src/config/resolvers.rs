@@ -1,4 +1,4 @@
-//! `[resolvers.NAME]`: the MCP servers that say what names stand for.
+//! `[resolvers.NAME]`: the MCP servers that resolve names.
 
 use std::collections::BTreeMap;
 
@@ -46,27 +46,27 @@ impl ResolverTable {
         Setting::of_own(
             "resolvers.NAME.command",
             Takes::Texts,
-            "The program that serves MCP on its standard streams, and its arguments.",
+            "Program with arguments that serves MCP on standard input and output.",
         ),
         Setting::of_own(
             "resolvers.NAME.url",
             Takes::Text,
-            "Where a server answers MCP over HTTP; instead of `command`.",
+            "URL of a server that speaks MCP over HTTP, instead of `command`.",
         ),
         Setting::of_own(
             "resolvers.NAME.env",
             Takes::Secrets,
-            "Variables of the program's environment, beside those of the daemon.",
+            "Environment variables of the program, in addition to those of the daemon.",
         ),
         Setting::of_own(
             "resolvers.NAME.kinds.KIND.tool",
             Takes::Text,
-            "The tool that is called for names of this kind.",
+            "Tool that is called for names of this kind.",
         ),
         Setting::of_own(
             "resolvers.NAME.kinds.KIND.arguments",
             Takes::Table,
-            "Its arguments; `{name}` stands for the name.",
+            "Arguments of the tool; `{name}` stands for the name.",
         ),
         Setting::of_own(
             "resolvers.NAME.timeout_ms",
@@ -74,7 +74,7 @@ impl ResolverTable {
                 least: 1,
                 most: 600_000,
             },
-            "How long an answer may take, in milliseconds.",
+            "Time limit for an answer, in milliseconds.",
         ),
         Setting::of_own(
             "resolvers.NAME.start_ms",
@@ -82,7 +82,7 @@ impl ResolverTable {
                 least: 1,
                 most: 600_000,
             },
-            "How long its start may take, in milliseconds.",
+            "Time limit for the start of the server, in milliseconds.",
         ),
         Setting::of_own(
             "resolvers.NAME.concurrent_max",
@@ -90,7 +90,7 @@ impl ResolverTable {
                 least: 1,
                 most: 256,
             },
-            "Calls at once.",
+            "Maximum number of concurrent calls.",
         ),
         Setting::of_own(
             "resolvers.NAME.failures_max",
@@ -98,7 +98,7 @@ impl ResolverTable {
                 least: 1,
                 most: 1000,
             },
-            "Failures in a row after which it is left alone for a while.",
+            "Number of failures in a row after which the resolver is paused.",
         ),
         Setting::of_own(
             "resolvers.NAME.pause_ms",
@@ -106,7 +106,7 @@ impl ResolverTable {
                 least: 1,
                 most: 86_400_000,
             },
-            "For how long, in milliseconds.",
+            "Length of the pause, in milliseconds.",
         ),
         Setting::of_own(
             "resolvers.NAME.cache_ms",
@@ -114,7 +114,7 @@ impl ResolverTable {
                 least: 0,
                 most: 31_536_000_000,
             },
-            "How long an answer is taken as true, in milliseconds.",
+            "How long an answer is cached, in milliseconds.",
         ),
         Setting::of_own(
             "resolvers.NAME.idle_ms",
@@ -122,16 +122,16 @@ impl ResolverTable {
                 least: 1000,
                 most: 86_400_000,
             },
-            "How long the program stays without a call, in milliseconds.",
+            "Idle time before the program is stopped, in milliseconds.",
         ),
         Setting::of_own(
             "resolvers.NAME.auto",
             Takes::Flag,
-            "Whether names are looked up by themselves, or only when asked.",
+            "Whether names are resolved automatically, or only on request.",
         ),
     ];
 
-    /// The settings that the table says, with the defaults for what it does not say.
+    /// Returns the settings of the table, with the defaults for missing keys.
     pub fn settings(self, name: &str) -> Result<Settings, Error> {
         let refused = |problem: String| Error::Resolver {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! `[search]`: which models embed texts.
+//! `[search]`: the embedding models.
 
 use std::path::PathBuf;
 
@@ -22,14 +22,14 @@ impl SearchTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "search.second_tier",
-            sentence: "Whether a second, slower model embeds texts when it is quiet.",
+            sentence: "Whether a second, slower model embeds texts while the daemon is idle.",
             takes: Takes::Flag,
             acts: Acts::NextStart,
             default: |config| Some(config.search.second_tier.to_string()),
         },
         Setting {
             key: "search.second_tier_chunks_max",
-            sentence: "Chunks that the second model embeds, at most.",
+            sentence: "Maximum number of chunks that the second model embeds.",
             takes: Takes::Whole {
                 least: 0,
                 most: 10_000_000,
@@ -40,14 +40,14 @@ impl SearchTable {
         Setting::of_own(
             "search.models",
             Takes::Path,
-            "A folder of models, beside those that are built in and added.",
+            "Additional folder of models, besides the built-in and added ones.",
         ),
     ];
 
-    /// The settings that the table says, with the defaults for what it does not say.
+    /// Returns the settings of the table, with the defaults for missing keys.
     ///
     /// # Errors
-    /// When a value is out of its range, or a path is not absolute.
+    /// When a value is out of range, or a path is not absolute.
     pub fn settings(self) -> Result<Settings, Error> {
         let mut settings = Settings::default();
         if let Some(second_tier) = self.second_tier {

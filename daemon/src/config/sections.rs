@@ -1,4 +1,4 @@
-//! The sections of the file, each key once: what it is, where it goes, its range.
+//! The sections of the settings file: each key once, with its description, target field and range.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{checkpoints, packs};
 
-/// The file as written: every key optional.
+/// The settings file as written: every key is optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct File {
@@ -34,27 +34,27 @@ pub struct File {
     resolvers: BTreeMap<String, resolvers::ResolverTable>,
 }
 
-/// What stands above all sections.
+/// The settings outside of all sections.
 const TOP: &[Setting] = &[
     Setting {
         key: "durability",
-        sentence: "When a write is answered: after the disk has it, or, with `relaxed`, after the \
-            operating system has it, so that a power cut may lose the last second.",
+        sentence: "When a write returns: `sync` waits for the disk; `relaxed` waits for the operating system \
+            only, so a power cut may lose the last second.",
         takes: Takes::OneOf(&["sync", "relaxed"]),
         acts: Acts::NextStart,
         default: |_| Some("\"sync\"".to_owned()),
     },
     Setting {
         key: "log",
-        sentence: "What is logged to standard error: a level (error, warn, info, debug, trace), or \
-            levels for parts, as `info,lored::engine=debug`. The variable RUST_LOG wins over it.",
+        sentence: "The log filter for standard error: a level (error, warn, info, debug, trace), or levels per \
+            module, such as `info,lored::engine=debug`. The variable RUST_LOG overrides it.",
         takes: Takes::Text,
         acts: Acts::AtOnce,
         default: |config| Some(format!("{:?}", config.log)),
     },
 ];
 
-/// Every setting, in the order of the page.
+/// Returns every setting, in the order of the page.
 pub fn all() -> Vec<Setting> {
     [
         TOP,
@@ -78,10 +78,10 @@ pub fn all() -> Vec<Setting> {
 }
 
 impl File {
-    /// The settings that the file says, with the defaults for what it does not say.
+    /// Returns the settings of the file, with the defaults for missing keys.
     ///
     /// # Errors
-    /// [`Error`]: the first thing that cannot be meant.
+    /// [`Error`]: the first invalid value.
     pub fn settings(self) -> Result<Config, Error> {
         let mut config = Config::new();
         config.engine.durable = self.durability == Durability::Sync;
@@ -117,7 +117,7 @@ impl File {
 
 pub(super) const MIB: u64 = 1 << 20;
 
-/// When a setting acts: as its section does, or as it says itself.
+/// When a change takes effect: the default of the section, or the value given for the setting.
 macro_rules! acts {
     ($section:ident) => {
         Acts::$section
@@ -127,7 +127,7 @@ macro_rules! acts {
     };
 }
 
-/// Declares a section of whole numbers: for each key a sentence, the setting it goes to, its range.
+/// Declares a section of whole numbers: for each key a description, the field it sets and its range.
 macro_rules! section {
     ($(#[doc = $doc:literal])* $name:ident $section:literal $acts:ident {
         $(
@@ -158,124 +158,124 @@ macro_rules! section {
 }
 
 section! {
-    /// `[engine]`: how the engine works.
+    /// `[engine]`: the log and its store.
     EngineTable "engine" NextStart {
-        /// Bytes of commands that may wait for the writer, beyond which callers wait.
+        /// Maximum size of the write queue, in bytes. Callers wait while it is full.
         queue_bytes_max => engine.queue_bytes_max, MIB, 4096 * MIB;
-        /// Commands that are committed and synced together, at most.
+        /// Maximum number of commands in one group commit.
         group_commands_max => engine.group_commands_max, 1, 65_536;
-        /// Bytes of events that are committed and synced together, at most.
+        /// Maximum size of the events in one group commit, in bytes.
         group_bytes_max => engine.group_bytes_max, 1024, 64 * MIB;
-        /// How long a group waits for callers of the last one, in microseconds.
+        /// How long a group commit waits for the callers of the previous one, in microseconds.
         linger_us_max => engine.linger_us_max, 0, 1_000_000;
-        /// Free space under which writes are refused, in bytes; reads go on.
+        /// Minimum free disk space, in bytes. Below it writes are rejected and reads continue.
         disk_free_bytes_min => engine.disk_free_bytes_min, 0, u64::MAX;
-        /// Space kept allocated, to have room to recover in when the disk is full, in bytes.
+        /// Size of the ballast file, in bytes. Its space is released for recovery when the disk is full.
         reserve_bytes => engine.reserve_bytes, 0, 1024 * MIB;
-        /// Idle time after which what is in memory is written to tables, in milliseconds.
+        /// Idle time before memtables are flushed to tables, in milliseconds.
         settle_idle_ms => engine.settle_idle_ms, 100, 86_400_000;
-        /// Bytes of removed rows under which no compaction starts by itself.
+        /// Minimum size of the removed rows before an automatic compaction starts, in bytes.
         compact_freed_bytes_min => engine.compact_freed_bytes_min, 64 << 10, u64::MAX;
-        /// A space's newest rows are written to a table past this, in bytes.
+        /// Maximum size of the memtable of one keyspace, in bytes.
         memtable_bytes_max => engine.store.memtable_bytes_max, MIB, 1024 * MIB;
-        /// Journals on disk together, in bytes.
+        /// Maximum size of all journal files on disk, in bytes.
         journal_bytes_max => engine.store.journal_bytes_max, 64 * MIB, 8192 * MIB;
-        /// Rows in memory of all spaces past which the writer waits, in bytes.
+        /// Maximum size of all memtables, in bytes. The writer waits while it is exceeded.
         write_buffer_bytes_max => engine.store.write_buffer_bytes_max, MIB, 8192 * MIB;
-        /// Blocks of tables kept in memory, in bytes.
+        /// Size of the block cache, in bytes.
         block_cache_bytes => engine.store.cache_bytes, 0, 65_536 * MIB;
-        /// What was derived from events and is kept in memory, in bytes.
+        /// Maximum size of the cache of decoded and derived data, in bytes.
         cache_bytes_max => cache_bytes_max, 0, 65_536 * MIB;
     }
 }
 
 section! {
-    /// `[limits]`: what a peer may use.
+    /// `[limits]`: limits for connections.
     LimitsTable "limits" NextConnection {
-        /// One frame, one line, one HTTP body, in bytes.
+        /// Maximum size of one frame, one line or one HTTP body, in bytes.
         frame_bytes_max => limits.frame_bytes_max, 64 << 10, 64 * MIB;
-        /// Calls that one connection may have unanswered.
+        /// Maximum number of calls in flight on one connection.
         calls_in_flight_max => limits.calls_in_flight_max, 1, 65_536;
-        /// Calls of one connection that may wait for what is to come, beside those in flight.
+        /// Maximum number of long polls on one connection. They do not count as calls in flight.
         waiting_calls_max => limits.waiting_calls_max, 0, 65_536;
-        /// Bytes of unanswered calls of one connection.
+        /// Maximum size of the calls in flight on one connection, in bytes.
         bytes_in_flight_max => limits.bytes_in_flight_max, 64 << 10, 4096 * MIB;
-        /// Bytes of unanswered calls of all connections.
+        /// Maximum size of the calls in flight on all connections, in bytes.
         bytes_in_flight_total_max => limits.bytes_in_flight_total_max, MIB, 65_536 * MIB, NextStart;
-        /// Connections at once. At the limit the oldest one without a finished
-        /// call gives way.
+        /// Maximum number of connections. At the limit the daemon closes the oldest connection that has not
+        /// completed a call.
         connections_max => limits.connections_max, 1, 65_536, NextStart;
-        /// From accept to the Hello, or to the first byte of another door, in milliseconds.
+        /// Time limit from accept to the Hello, or to the first byte of another transport, in milliseconds.
         hello_ms_max => limits.hello_ms_max, 10, 600_000;
-        /// From a frame's first byte to its last, in milliseconds.
+        /// Time limit from the first byte of a frame to its last, in milliseconds.
         frame_ms_max => limits.frame_ms_max, 10, 600_000;
-        /// How long an answer may stay unread, in milliseconds.
+        /// Time limit for a peer to read a reply, in milliseconds.
         write_ms_max => limits.write_ms_max, 10, 600_000;
-        /// Writes of one connection in any second.
+        /// Maximum number of writes per second on one connection.
         writes_per_second_max => limits.writes_per_second_max, 1, 1_000_000_000;
-        /// How long calls in flight may take when the daemon stops, in milliseconds; acts at the next
-        /// start.
+        /// Time limit for calls in flight when the daemon stops, in milliseconds.
         drain_ms_max => limits.drain_ms_max, 0, 600_000, NextStart;
     }
 }
 
 section! {
-    /// `[checkpoints]`: what checkpoints may take.
+    /// `[checkpoints]`: limits for checkpoints.
     CheckpointsTable "checkpoints" AtOnce {
-        /// Stored bytes of one checkpoint.
+        /// Maximum stored size of one checkpoint, in bytes.
         checkpoint_bytes_max => checkpoints.checkpoint_bytes_max, 1024, 64 * MIB;
-        /// Stored bytes of one session's checkpoints.
+        /// Maximum stored size of the checkpoints of one session, in bytes.
         session_bytes_max => checkpoints.session_bytes_max, 1024, u64::MAX;
-        /// Stored bytes of all checkpoints.
+        /// Maximum stored size of all checkpoints, in bytes.
         total_bytes_max => checkpoints.total_bytes_max, 1024, u64::MAX;
-        /// Checkpoints of one session; beyond it the oldest without name and tags go.
+        /// Maximum number of checkpoints of one session. Beyond it the oldest ones without a name or tag are
+        /// deleted.
         per_session_max => checkpoints.per_session_max, 1, 1_000_000;
-        /// From this share of a limit on, replies warn, in percent.
+        /// Share of a limit from which replies carry a warning, in percent.
         warn_percent => checkpoints.warn_percent, 1, 100;
-        /// From this share of `total_bytes_max` on, untouched sessions give up checkpoints without a
-        /// name, in percent.
+        /// Share of `total_bytes_max` from which unnamed checkpoints of inactive sessions are deleted, in
+        /// percent.
         clean_percent => checkpoints.clean_percent, 1, 100;
-        /// Untouched is a session that nobody wrote to or read for so many days.
+        /// A session is inactive when it was not read or written for this many days.
         untouched_days => checkpoints.untouched_days, 0, 36_500;
     }
 }
 
 section! {
-    /// `[documents]`: what is taken in of files, and how it is cut.
+    /// `[documents]`: ingestion of files.
     DocumentsTable "documents" NextStart {
-        /// The largest file that is taken in, in bytes.
+        /// Maximum size of an ingested file, in bytes.
         file_bytes_max => documents.reading.file_bytes, 1024, 1024 * MIB;
-        /// Words of a chunk.
+        /// Maximum number of words in a chunk.
         chunk_words => documents.sizes.words, 8, 10_000;
-        /// The share of a chunk that the next one repeats, in percent.
+        /// Number of sentences that the next chunk of the same section repeats.
         chunk_overlap => documents.sizes.overlap, 0, 100;
     }
 }
 
 section! {
-    /// `[retention]`: what is forgotten by itself, for good.
+    /// `[retention]`: automatic forgetting.
     RetentionTable "retention" AtOnce {
-        /// A closed session is forgotten so many days after its last event; 0 keeps it.
+        /// Days after its last event when a closed session is forgotten; 0 keeps it.
         closed_sessions_days => retention.closed_sessions_days, 0, 36_500;
-        /// A session is forgotten once nobody wrote to it or looked at it for so many days; 0 keeps it.
+        /// Days without a read or a write after which a session is forgotten; 0 keeps it.
         untouched_sessions_days => retention.untouched_sessions_days, 0, 36_500;
-        /// Texts of documents are forgotten so many days after they were replaced, or their file or source
-        /// was taken away; 0 keeps them.
+        /// Days after which the text of a document is forgotten once it was replaced, or its file or source
+        /// was removed; 0 keeps it.
         replaced_documents_days => retention.replaced_documents_days, 0, 36_500;
     }
 }
 
 section! {
-    /// `[sessions]`: how long sessions are in use.
+    /// `[sessions]`: session expiry and metrics.
     SessionsTable "sessions" AtOnce {
-        /// A session without an event for so long is expired, in milliseconds; a write revives it.
+        /// Time without an event after which a session expires, in milliseconds. A write revives it.
         expire_after_ms => sessions.expire_after_ms, 1000, 3_153_600_000_000;
-        /// How far back metrics are told unless a call says, in milliseconds.
+        /// Default window of the metrics, in milliseconds.
         metrics_keep_ms => sessions.metrics_keep_ms, 1000, 31_536_000_000;
     }
 }
 
-/// `[packs]`: what is done with context packs.
+/// `[packs]`: pruning of sessions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PacksTable {
@@ -285,8 +285,8 @@ struct PacksTable {
 impl PacksTable {
     const SETTINGS: &[Setting] = &[Setting {
         key: "packs.prune_automatically",
-        sentence: "Whether sessions are pruned by themselves once their messages have more tokens than \
-            the strategy allows.",
+        sentence: "Whether a session is pruned automatically once its messages exceed the token limit of the \
+            strategy.",
         takes: Takes::Flag,
         acts: Acts::NextStart,
         default: |config| Some(config.packs.prune_automatically.to_string()),
@@ -297,7 +297,7 @@ impl PacksTable {
     }
 }
 
-/// `[layers]`: words of keys, each list in place of the one that is built in.
+/// `[layers]`: the word lists that assign keys to layers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LayersTable {
@@ -307,10 +307,10 @@ struct LayersTable {
     ephemeral: Option<Vec<String>>,
 }
 
-const CRITICAL: &str = "Words of keys whose values are critical, in place of those built in.";
-const IMPORTANT: &str = "Words of keys whose values are important, in place of those built in.";
-const USEFUL: &str = "Words of keys whose values are useful, in place of those built in.";
-const EPHEMERAL: &str = "Words of keys whose values are ephemeral, in place of those built in.";
+const CRITICAL: &str = "Words that make a key critical; replaces the built-in list.";
+const IMPORTANT: &str = "Words that make a key important; replaces the built-in list.";
+const USEFUL: &str = "Words that make a key useful; replaces the built-in list.";
+const EPHEMERAL: &str = "Words that make a key ephemeral; replaces the built-in list.";
 
 impl LayersTable {
     const SETTINGS: &[Setting] = &[

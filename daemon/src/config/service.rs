@@ -1,13 +1,13 @@
-//! `[service]`: the daemon as a process.
+//! `[service]`: the daemon process.
 
 use serde::Deserialize;
 
 use super::setting::{Acts, Setting, Takes};
 
-/// What is set for the process.
+/// The settings of the daemon process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Whether the daemon has the kernel refuse what it does not need.
+    /// Whether the daemon runs in its sandbox.
     pub confine: bool,
 }
 
@@ -28,14 +28,14 @@ impl ServiceTable {
     /// Every key.
     pub const SETTINGS: &[Setting] = &[Setting {
         key: "service.confine",
-        sentence: "Whether the daemon has the kernel refuse what it does not need, writing outside its own \
-            folders above all.",
+        sentence: "Whether the daemon runs in a sandbox in which the kernel denies what it does not need, above all \
+            writes outside its own folders.",
         takes: Takes::Flag,
         acts: Acts::NextStart,
         default: |config| Some(config.service.confine.to_string()),
     }];
 
-    /// The settings that the table says, with the defaults for what it does not say.
+    /// Returns the settings of the table, with the defaults for missing keys.
     #[must_use]
     pub fn settings(self) -> Service {
         let default = Service::default();
@@ -52,7 +52,7 @@ mod tests {
 
     use crate::config::Config;
 
-    /// The daemon confines itself unless it is told not to.
+    /// The sandbox is on unless the setting turns it off.
     #[test]
     fn confinement_can_be_switched_off() {
         let parse = |text| {

@@ -1,5 +1,5 @@
-//! The declaration made readable: the page of settings, the commented file of defaults, and what a
-//! daemon would use with where each value comes from.
+//! Renders the settings: the documentation page, the commented file of defaults, and the values in force
+//! with their origin.
 
 use std::fmt::Write as _;
 
@@ -16,24 +16,25 @@ const PAGE_HEAD: &str = "\
 <!-- Made from the declaration of the settings: UPDATE_DOCS=1 cargo test -p tests --test docs -->
 # Configuration
 
-Nothing has to be set. What you set goes into `~/.config/lore/config.toml` (`$XDG_CONFIG_HOME/lore`,
-or `$LORE_HOME/config.toml`; `/etc/lore/config.toml` for the system-wide daemon), or, for one run, into
-a variable. `lored config default --write` writes a file with every setting and its
-default, commented out; [config.default.toml](config.default.toml) is that file.
+This page is for everyone who changes a setting. All settings have defaults, so the file is optional.
 
-- `lore config show --origin` shows what is in force, and the file and line or the variable it comes from.
-- `lore config check FILE` says what is wrong with a file, with line and column.
-- A running daemon reads the file again when it changes, or on SIGHUP. A file with a mistake changes
-  nothing: the daemon says what is wrong, in its log and in `lore status`, and goes on as before.
-  Settings that act only at the next start are named there as well.
+The settings file is `~/.config/lore/config.toml` (or `$XDG_CONFIG_HOME/lore/config.toml`, or
+`$LORE_HOME/config.toml`; `/etc/lore/config.toml` for the system-wide daemon). For one run, set an environment
+variable instead. `lored config default --write` writes a file with every setting and its default, commented
+out; [config.default.toml](config.default.toml) is that file.
 
-**Which one wins**: a flag of the command line (`--socket`, `--config`), then a variable, then what a
-project says of itself in its `.lore.toml` (`id`, `name`, `templates`, `exclude`; nothing else can be said
-there), then this file, then the default. What `[projects.at.\"PATH\"]` says of one project goes before its
-`.lore.toml`.
+- `lore config show --origin` shows the settings in force, each with its file and line or its variable.
+- `lored config check FILE` reports the first error of a file with its line and column.
+- A running daemon reads the file again when it changes, or on SIGHUP. A file with an error changes nothing:
+  the daemon reports the error in its log and in `lore status`, and keeps its settings. Both also list the
+  settings that take effect only at the next start.
 
-Bytes, milliseconds and the like are whole numbers in the unit that the name says. A part of a key in
-capitals stands for a name of your own. Lists are separated by commas in a variable.
+**Precedence**: a command-line flag (`--socket`, `--config`), then a variable, then the project's `.lore.toml`
+(`id`, `name`, `templates` and `exclude` only), then this file, then the default. `[projects.at.\"PATH\"]` goes
+before the `.lore.toml` of that project.
+
+Sizes and times are whole numbers in the unit that the name ends with. A part of a key in capitals stands for
+a name that you choose. In a variable, commas separate the elements of a list.
 ";
 
 /// docs/configuration.md.
@@ -46,7 +47,7 @@ pub fn page() -> String {
         if section != Some(setting.section()) {
             section = Some(setting.section());
             let title = match setting.section() {
-                "" => "Above all sections".to_owned(),
+                "" => "Outside of sections".to_owned(),
                 name => format!("`[{name}]`"),
             };
             let _ = write!(
@@ -76,8 +77,8 @@ pub fn page() -> String {
 pub fn default_file() -> String {
     let defaults = Config::new();
     let mut file = "\
-# The settings of lored, each with its default. A setting acts once its line has no `#` before it, and
-# neither has the line of its section. `lored config check FILE` says whether all is well.
+# The settings of lored, each with its default. To change a setting, remove the `#` before its line and
+# before the line of its section. `lored config check FILE` checks the file.
 "
     .to_owned();
     let mut section = "";
