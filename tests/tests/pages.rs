@@ -305,9 +305,9 @@ fn the_examples_of_the_search_page() {
         ("A folder that is searched", false),
         ("Narrowing", false),
         ("Four ways to search", false),
-        ("Everything else that is known", false),
+        ("Searching everything", false),
         ("When files change", true),
-        ("What is taken in", true),
+        ("Supported files", true),
         ("For agents", false),
     ] {
         let chapter = chapter(SEARCH, heading);
@@ -357,7 +357,7 @@ fn the_tables_of_the_search_page() {
             &["text", "vector", "hybrid", "semantic"],
         ),
         (
-            "Everything else that is known",
+            "Searching everything",
             &["document", "message", "step", "context", "checkpoint"],
         ),
     ] {
