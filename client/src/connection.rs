@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use interprocess::local_socket::{ConnectOptions, GenericFilePath, ToFsName};
+use interprocess::os::unix::uds_local_socket::Stream;
 
 use crate::manager::Manager;
 use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
@@ -105,6 +109,16 @@ const fn managed_hint(manager: Manager) -> &'static str {
 }
 
 /// A connection whose Hello was answered.
+///
+/// ```no_run
+/// use lore::{connection::Connection, places::Places, protocol::{Args, frame::Hello}};
+///
+/// let places = Places::find(None)?;
+/// let mut connection = Connection::connect(&places.socket, &Hello::default())?;
+/// let reply = connection.call("status", &Args::Json(b"{}".to_vec()))?;
+/// assert!(reply.json.starts_with(b"{"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Connection {
     stream: UnixStream,
@@ -343,7 +357,12 @@ fn in_words(error: io::Error) -> io::Error {
 }
 
 fn dial(path: &Path) -> Result<UnixStream, Error> {
-    UnixStream::connect(path).map_err(|error| match error.kind() {
+    let connect = || {
+        let name = path.to_fs_name::<GenericFilePath>()?;
+        let stream: Stream = ConnectOptions::new().name(name).connect_sync_as()?;
+        Ok(UnixStream::from(OwnedFd::from(stream)))
+    };
+    connect().map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Error::Nobody {
             path: path.to_owned(),
         },

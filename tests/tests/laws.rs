@@ -2,7 +2,7 @@
 //! file is, what it says first.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The daemon's modules in one straight line: each names only those after it.
@@ -135,12 +135,16 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
     ("ciborium_io", &["client/src/protocol/cbor.rs"]),
     ("ciborium_ll", &["client/src/protocol/cbor.rs"]),
     ("getrandom", &["daemon/src/clock.rs"]),
+    (
+        "interprocess",
+        &[
+            "client/src/connection.rs",
+            "daemon/src/api/listener.rs",
+            "daemon/src/service/socket.rs",
+        ],
+    ),
     ("jiff", &["daemon/src/clock.rs", "client/top/src/clock.rs"]),
     ("ratatui", &["client/top/src/"]),
-    (
-        "SystemTime::now",
-        &["daemon/src/clock.rs", "tests/src/random.rs"],
-    ),
     (
         "regex",
         &[
@@ -493,30 +497,22 @@ fn wire_types_end_at_the_operations() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Law 8: the client is a thin pipe, shown by following its dependencies in the lock file.
+/// Law 8: the client is a thin pipe, shown by what cargo would build for it alone.
 #[test]
 fn the_client_drags_in_no_runtime_and_no_engine() {
-    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
-    let mut needs: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for package in lock.split("[[package]]").skip(1) {
-        let quoted = |line: &str| line.split('"').nth(1).map(str::to_owned);
-        let mut lines = package.lines().filter(|line| !line.trim().is_empty());
-        let name = lines.next().and_then(quoted).unwrap();
-        let needed = package
-            .split_once("dependencies = [")
-            .map_or("", |(_, rest)| rest.split(']').next().unwrap());
-        let needed = needed.lines().filter_map(quoted);
-        // A name with several versions is listed as "name version": all versions are followed.
-        let needed = needed.map(|name| name.split(' ').next().unwrap().to_owned());
-        needs.entry(name).or_default().extend(needed);
-    }
-    let mut reached: BTreeSet<&str> = BTreeSet::new();
-    let mut open = vec!["lore"];
-    while let Some(name) = open.pop() {
-        if reached.insert(name) {
-            open.extend(needs[name].iter().map(String::as_str));
-        }
-    }
+    let tree = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--package", "lore"])
+        .args(["--edges", "normal", "--prefix", "none"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&tree.stderr);
+    assert!(tree.status.success(), "{words}");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let reached: BTreeSet<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
     assert!(reached.contains("serde_json"), "{reached:?}");
     for name in NOT_IN_THE_CLIENT {
         assert!(!reached.contains(name), "lore needs {name}");
@@ -543,21 +539,4 @@ fn files_open_with_a_sentence_and_end_in_time() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// Tests wait for conditions: nothing under tests/ sleeps, but for the one helper that waits. (The
-/// benchmarks measure what time brings, such as memory after a minute of rest.)
-#[test]
-fn tests_do_not_sleep() {
-    for source in sources() {
-        let path = source.path.as_str();
-        let measures = ["tests/benches/", "tests/src/bench/"];
-        let is_test = path.starts_with("tests/")
-            && path != "tests/src/wait.rs"
-            && !measures.iter().any(|folder| path.starts_with(folder));
-        if is_test {
-            let program = without_comments_and_texts(&source.text);
-            assert!(!program.contains("thread::sleep"), "{} sleeps", source.path);
-        }
-    }
 }

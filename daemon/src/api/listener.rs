@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use interprocess::local_socket::traits::tokio::Listener as _;
+use interprocess::os::unix::uds_local_socket::tokio::{Listener, Stream};
 use lore::protocol::frame;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -84,7 +86,7 @@ impl Doors {
 
     /// Accepts until told to stop, then waits for calls in flight, up to `drain_ms_max`. In between, while
     /// its name is still taken, the socket is taken away by `remove`.
-    pub async fn serve(self: Arc<Self>, listener: UnixListener, remove: impl FnOnce()) {
+    pub async fn serve(self: Arc<Self>, listener: Listener, remove: impl FnOnce()) {
         loop {
             let accepted = async {
                 self.seats.room().await;
@@ -95,7 +97,7 @@ impl Doors {
                 () = self.stop.cancelled() => break,
             };
             match accepted {
-                Ok((stream, _)) => self.seat(stream),
+                Ok(stream) => self.seat(stream),
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -174,7 +176,9 @@ impl Doors {
         }
     }
 
-    fn seat(self: &Arc<Self>, stream: UnixStream) {
+    fn seat(self: &Arc<Self>, stream: Stream) {
+        let stream = UnixStream::from(stream);
+        // Not interprocess's `peer_creds`: it refuses a peer outside of our PID namespace, who has no process id here.
         let peer = match stream.peer_cred() {
             Ok(peer) => Peer {
                 uid: peer.uid(),
@@ -322,7 +326,7 @@ mod tests {
     async fn the_name_goes_before_the_listener() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lore.sock");
-        let listener = UnixListener::bind(&path).unwrap();
+        let listener = crate::service::bind(&path, 0o600).unwrap().listener;
         let find: Find =
             Box::new(|_| Box::pin(async { Err(Refusal::new(Code::Internal, "nobody comes in")) }));
         let stop = CancellationToken::new();

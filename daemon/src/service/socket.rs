@@ -6,13 +6,15 @@ use std::os::unix::net::UnixListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use interprocess::ConnectWaitMode;
+use interprocess::local_socket::{
+    ConnectOptions, GenericFilePath, ListenerOptions, Name, ToFsName,
+};
+use interprocess::os::unix::uds_local_socket::{self, tokio::Listener};
 use listenfd::ListenFd;
 use lore::manager::Manager;
 use lore::places::PlaceError;
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use service_binding::{Binding, Listener};
-use tokio::net::UnixListener;
+use service_binding::Binding;
 
 use super::manager;
 
@@ -60,7 +62,7 @@ pub enum SocketError {
 #[derive(Debug)]
 pub struct Door {
     /// What accepts.
-    pub listener: UnixListener,
+    pub listener: Listener,
     /// Where it is.
     pub path: PathBuf,
     /// Whether a service manager made it: it stays when the daemon ends, and who may connect is what
@@ -106,7 +108,12 @@ pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(system("looking at", path)(error)),
     }
-    let listener = UnixListener::bind(path).map_err(system("listening on", path))?;
+    // Its name is taken away while we still listen, by whoever ends serving: never when it is dropped.
+    let listener = ListenerOptions::new()
+        .name(name_of(path)?)
+        .reclaim_name(false)
+        .create_tokio_as()
+        .map_err(system("listening on", path))?;
     // Made with the umask's bits, which let nobody else in, so nobody got in between.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
         .map_err(system("protecting", path))?;
@@ -117,25 +124,24 @@ pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
     })
 }
 
+fn name_of(path: &Path) -> Result<Name<'_>, SocketError> {
+    path.to_fs_name::<GenericFilePath>()
+        .map_err(system("naming", path))
+}
+
 /// Waits until nobody listens on a socket: a process that is killed lets go of the lock and of this in any
 /// order.
 fn wait_until_dead(path: &Path) -> Result<(), SocketError> {
-    let address =
-        SocketAddrUnix::new(path).map_err(|errno| system("naming", path)(errno.into()))?;
+    // One that does not wait, and is satisfied with a full backlog: who listens may be too busy to take anybody.
+    let asking = ConnectOptions::new()
+        .name(name_of(path)?)
+        .wait_mode(ConnectWaitMode::Deferred);
     let deadline = Instant::now() + DYING_MAX;
     loop {
-        // One that does not block: who listens may be too busy to take anybody.
-        let asking = rustix::net::socket_with(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
-            None,
-        );
-        let asking = asking.map_err(|errno| system("asking at", path)(errno.into()))?;
-        match rustix::net::connect(&asking, &address) {
-            Err(Errno::CONNREFUSED | Errno::NOENT) => return Ok(()),
-            Ok(()) | Err(_) if Instant::now() < deadline => std::thread::sleep(DYING_PAUSE),
-            Ok(()) | Err(_) => return Err(SocketError::InUse(path.to_path_buf())),
+        match asking.connect_sync().map_err(|error| error.kind()) {
+            Err(io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => return Ok(()),
+            Ok(_) | Err(_) if Instant::now() < deadline => std::thread::sleep(DYING_PAUSE),
+            Ok(_) | Err(_) => return Err(SocketError::InUse(path.to_path_buf())),
         }
     }
 }
@@ -160,10 +166,7 @@ impl HandedOver {
     /// [`SocketError::System`].
     pub fn listen(self) -> Result<Door, SocketError> {
         let path = self.path;
-        let listener = self
-            .listener
-            .set_nonblocking(true)
-            .and_then(|()| UnixListener::from_std(self.listener))
+        let listener = Listener::try_from(uds_local_socket::Listener::from(self.listener))
             .map_err(system("listening on", &path))?;
         Ok(Door {
             listener,
@@ -227,11 +230,10 @@ fn of_launchd() -> Result<Option<StdListener>, SocketError> {
             return Ok(None);
         }
     };
-    let listener = match Listener::try_from(binding).map_err(|error| refused(error.to_string()))? {
-        Listener::Unix(listener) => listener,
-        Listener::Tcp(_) | Listener::NamedPipe(_) => {
-            return Err(refused("a socket of another kind".to_owned()));
-        }
+    let listener =
+        service_binding::Listener::try_from(binding).map_err(|error| refused(error.to_string()))?;
+    let service_binding::Listener::Unix(listener) = listener else {
+        return Err(refused("a socket of another kind".to_owned()));
     };
     // Not for the programs that the daemon starts.
     rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC)

@@ -1,21 +1,20 @@
 //! A host's file on the disk: read whole, kept once as it was, replaced at one blow.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use lore::places::our_uid;
+use tempfile::NamedTempFile;
+
+use crate::cli::whole_file;
 
 /// The largest file that is read, in bytes. Claude Code's grows to some megabytes.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// The mode of a file that was not there.
 const NEW_MODE: u32 = 0o600;
-
-/// How many names are tried for the file that takes the place of another.
-const NAMES_MAX: u32 = 16;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -135,7 +134,9 @@ fn check(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
 
 /// Where a file's text from before the first change is kept.
 pub fn backup_of(path: &Path) -> PathBuf {
-    beside(path, "", ".lore-backup")
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".lore-backup");
+    path.with_file_name(name)
 }
 
 /// Replaces a file, or makes it: whole or not at all, and only if it still is as it was read. What it
@@ -147,23 +148,14 @@ pub fn replace(path: &Path, before: Option<&Found>, text: &str) -> Result<Change
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(named(folder))?;
     }
-    let (file, part) = new_file(path)?;
-    let done = fill(file, before, text)
-        .map_err(named(&part))
-        .and_then(|()| swap(&part, path, before));
-    if !matches!(done, Ok(Change::Done(_))) {
-        // What is half there helps nobody.
-        let _ = fs::remove_file(&part);
-    }
-    done
+    let draft = whole_file::draft(path).map_err(named(path))?;
+    fill(draft.as_file(), before, text).map_err(named(path))?;
+    swap(draft, path, before)
 }
 
-fn fill(mut file: File, before: Option<&Found>, text: &str) -> io::Result<()> {
+fn fill(mut file: &File, before: Option<&Found>, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
-    if let Some(before) = before {
-        as_open_as(&file, before)?;
-    }
-    file.sync_all()
+    before.map_or(Ok(()), |before| as_open_as(file, before))
 }
 
 /// Lets in whom the file of before let in. Another group than ours may be refused: then no group comes in,
@@ -176,7 +168,7 @@ fn as_open_as(file: &File, before: &Found) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-fn swap(part: &Path, path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
+fn swap(draft: NamedTempFile, path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
     if !is_still(path, before)? {
         return Ok(Change::Overtaken);
     }
@@ -188,8 +180,7 @@ fn swap(part: &Path, path: &Path, before: Option<&Found>) -> Result<Change, File
         }
         return Ok(Change::Overtaken);
     }
-    fs::rename(part, path).map_err(named(path))?;
-    sync_folder(path)?;
+    whole_file::persist(draft, path).map_err(named(path))?;
     Ok(Change::Done(backup))
 }
 
@@ -202,29 +193,8 @@ pub fn delete(path: &Path, before: Option<&Found>) -> Result<Change, FileError> 
         return Ok(Change::Overtaken);
     }
     fs::remove_file(path).map_err(named(path))?;
-    sync_folder(path)?;
+    whole_file::sync_folder(path).map_err(named(path))?;
     Ok(Change::Done(None))
-}
-
-/// A new file beside another, for its owner alone.
-fn new_file(path: &Path) -> Result<(File, PathBuf), FileError> {
-    let mut count = 0;
-    loop {
-        let part = beside(path, ".", &format!(".{}-{count}", std::process::id()));
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(NEW_MODE)
-            .open(&part);
-        match made {
-            Ok(file) => return Ok((file, part)),
-            // Left by one that was killed.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < NAMES_MAX => {
-                count += 1;
-            }
-            Err(error) => return Err(named(&part)(error)),
-        }
-    }
 }
 
 /// Whether a file says what it said.
@@ -268,20 +238,6 @@ fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
             Err(named(&backup)(error))
         }
     }
-}
-
-/// The path of a file beside another, named after it.
-fn beside(path: &Path, before: &str, after: &str) -> PathBuf {
-    let mut name = OsString::from(before);
-    name.push(path.file_name().unwrap_or_default());
-    name.push(after);
-    path.with_file_name(name)
-}
-
-fn sync_folder(path: &Path) -> Result<(), FileError> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(named(folder))
 }
 
 fn named(path: &Path) -> impl FnOnce(io::Error) -> FileError + use<> {

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use lore::protocol::{Args, frame};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixStream;
 use tokio::task::yield_now;
 
 use super::Service;
@@ -361,7 +361,7 @@ async fn a_higher_limit_holds_for_new_connections() {
     };
     let live = Live::new(limits(64 << 10));
     let path = house.folder.path().join("live.sock");
-    let listener = UnixListener::bind(&path).unwrap();
+    let listener = crate::service::bind(&path, 0o600).unwrap().listener;
     let stop = house.door.stop.clone();
     let doors = Doors::new(house.find(), live.clone(), 4, stop);
     tokio::spawn(Arc::new(doors).serve(listener, || {}));

@@ -78,7 +78,7 @@ impl House {
     pub async fn connect(&self) -> UnixStream {
         let path = self.folder.path().join("test.sock");
         let _ = std::fs::remove_file(&path);
-        let listener = tokio::net::UnixListener::bind(&path).unwrap();
+        let listener = crate::service::bind(&path, 0o600).unwrap().listener;
         tokio::spawn(
             Arc::new(Doors::new(
                 self.find(),
