@@ -405,14 +405,7 @@ mod tests {
     fn what_is_no_file_is_not_opened() {
         let home = tempfile::tempdir().unwrap();
         let pipe = home.path().join("pipe");
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            &pipe,
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RWXU,
-            0,
-        )
-        .unwrap();
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         for path in [pipe.as_path(), home.path()] {
             let refused = open_file(path, OpenOptions::new().append(true)).unwrap_err();
             assert!(matches!(refused, PlaceError::NotAFile(_)), "{refused}");

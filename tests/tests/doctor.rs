@@ -511,7 +511,7 @@ fn parts_that_are_no_folders() {
 fn somebody_else_behind_the_socket() {
     let home = home!();
     home.start().stop();
-    let foreign = std::os::unix::net::UnixListener::bind(home.socket()).unwrap();
+    let foreign = UnixListener::bind(home.socket()).unwrap();
     // It says nothing that could be a Welcome.
     let answering = std::thread::spawn(move || foreign.accept().map(drop));
     let (code, findings) = doctor(&home, &["--fix"]);

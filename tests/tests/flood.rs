@@ -164,7 +164,7 @@ impl Hostile {
             &self.stream,
             &[IoSlice::new(b"\x00")],
             &mut control,
-            SendFlags::NOSIGNAL,
+            SendFlags::empty(),
         );
         assert_eq!(sent, Ok(1));
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lore::protocol::frame::{self, ServerFrame};
 use lore::protocol::{Args, Code};
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::fs::{Mode, OFlags};
 use serde_json::json;
 use tests::{Daemon, Peer, call, disk, home, until};
 
@@ -284,7 +284,7 @@ fn work_that_hangs_holds_up_no_stop() {
     let blob = disk::files(&home.data().join("blobs")).remove(0);
     let kept = blob.with_extension("kept");
     std::fs::rename(&blob, &kept).unwrap();
-    mknodat(CWD, &blob, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    nix::unistd::mkfifo(&blob, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let daemon = home.start();
     let mut peer = Peer::greeted(daemon.socket());
     let args = json!({"session": "s", "step": 1}).to_string();

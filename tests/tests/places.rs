@@ -6,14 +6,9 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use lore::connection::Connection;
-use lore::protocol::frame::Hello;
-use rustix::fs::{CWD, FileType, Mode};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tests::{Ended, Home, home, until};
+use tests::{Ended, Home, home};
 
 fn refused(home: &Home) -> Ended {
     let ended = match home.try_start() {
@@ -372,7 +367,7 @@ fn pipes_and_folders_in_the_place_of_files() {
     ] {
         let before = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
         says(&home.spawn().wait(), &[words]);
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, before).unwrap();
@@ -474,6 +469,9 @@ fn homes_that_are_none() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_log_that_takes_nothing() {
+    use lore::connection::Connection;
+    use lore::protocol::frame::Hello;
+    use rustix::process::{Pid, Signal, kill_process};
     let home = home!();
     let full = || {
         std::fs::File::options()
@@ -483,7 +481,7 @@ fn a_log_that_takes_nothing() {
     };
     home.configure("log = \"debug\"\n");
     let mut serving = home.command().stderr(full()).spawn().unwrap();
-    let mut connection = until("a daemon", Duration::from_secs(60), || {
+    let mut connection = tests::until("a daemon", std::time::Duration::from_secs(60), || {
         assert_eq!(serving.try_wait().unwrap(), None, "it ended");
         Connection::connect(&home.socket(), &Hello::default()).ok()
     });

@@ -1,9 +1,8 @@
 //! Who may connect: the peer's user, as the socket tells it, against those that the settings name.
 
 use std::collections::BTreeSet;
-use std::ffi::CString;
 
-use nix::unistd::{Gid, Group, Uid, User, getgrouplist};
+use nix::unistd::{Gid, Group, Uid, User};
 
 /// What is set about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,17 +77,30 @@ impl Access {
             || self.users.contains(&peer)
             || (everyone && nobody_named)
             || self.groups.contains(&peer_group)
-            || (!self.groups.is_empty()
-                && groups_of(peer, peer_group).any(|group| self.groups.contains(&group)))
+            || (!self.groups.is_empty() && is_member(peer, peer_group, &self.groups))
     }
 }
 
-/// The groups of a user, as the system's database says.
-fn groups_of(uid: u32, group: u32) -> impl Iterator<Item = u32> {
+/// Whether the system's database lists a user as a member of one of these groups.
+fn is_member(uid: u32, group: u32, groups: &BTreeSet<u32>) -> bool {
     let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    let name = user.and_then(|user| CString::new(user.name).ok());
-    let groups = name.and_then(|name| getgrouplist(&name, Gid::from_raw(group)).ok());
-    groups.into_iter().flatten().map(Gid::as_raw)
+    user.is_some_and(|user| is_listed(user.name, group, groups))
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn is_listed(user: String, group: u32, groups: &BTreeSet<u32>) -> bool {
+    let user = std::ffi::CString::new(user).ok();
+    let all = user.and_then(|user| nix::unistd::getgrouplist(&user, Gid::from_raw(group)).ok());
+    all.is_some_and(|all| all.iter().any(|group| groups.contains(&group.as_raw())))
+}
+
+/// nix has no `getgrouplist` here. Members of a group that is nested in another one are not found.
+#[cfg(target_vendor = "apple")]
+fn is_listed(user: String, _group: u32, groups: &BTreeSet<u32>) -> bool {
+    groups.iter().any(|group| {
+        let group = Group::from_gid(Gid::from_raw(*group)).ok().flatten();
+        group.is_some_and(|group| group.mem.contains(&user))
+    })
 }
 
 #[cfg(test)]

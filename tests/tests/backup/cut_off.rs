@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use lored::backup::check::check;
 use lored::backup::manifest::Manifest;
@@ -99,8 +98,7 @@ fn one_restore_at_a_time() {
     let manifest = slow.join("manifest.json");
     let whole = std::fs::read(&manifest).unwrap();
     std::fs::remove_file(&manifest).unwrap();
-    let made = Command::new("mkfifo").arg(&manifest).status().unwrap();
-    assert!(made.success());
+    nix::unistd::mkfifo(&manifest, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let there = home!();
     let mut first = there.command();
     let mut first = first.args(["restore", text(&slow)]).spawn().unwrap();

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 #[cfg(target_os = "linux")]
 use rustix::fs::{ResolveFlags, openat2};
 use rustix::io::Errno;
@@ -131,7 +131,9 @@ fn open(base: &Path, path: &str) -> Result<File, Unread> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(openat(&folder, rest, flags, Mode::empty()).map_err(failed)?);
-    regular(FileType::from_raw_mode(metadata(&file)?.mode()))?;
+    regular(FileType::from_raw_mode(
+        fstat(&file).map_err(failed)?.st_mode,
+    ))?;
     Ok(file)
 }
 

@@ -30,7 +30,7 @@ pub struct Content {
     /// When it was read, to see that it is still the same without reading.
     pub stamp: Stamp,
     /// Permissions, the lowest nine bits.
-    pub(super) mode: u32,
+    pub(super) mode: Mode,
 }
 
 /// What changes when a file does: cheap to ask for, and good enough to leave unchanged ones alone.
@@ -172,7 +172,7 @@ pub(super) fn content_of(mut file: &File, bytes_max: u64, shown: &Path) -> Resul
     Ok(OnDisk::Content(Content {
         bytes,
         stamp,
-        mode: stat.st_mode & 0o777,
+        mode: Mode::from_raw_mode(stat.st_mode & 0o777),
     }))
 }
 

@@ -12,11 +12,13 @@ mod put;
 mod tests;
 
 use std::ffi::CStr;
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, Mode, fsync, mkdirat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, mkdirat, unlinkat};
 use rustix::io::Errno;
 
 pub use error::Error;
@@ -278,11 +280,11 @@ impl Folder {
     fn make_folder(&self, project: &str) -> Result<OwnedFd, Error> {
         let shown = self.root.join(project);
         let root = open_root(&self.root)?;
-        match mkdirat(&root, project, Mode::from_raw_mode(FOLDER_MODE)) {
+        match mkdirat(&root, project, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(doing("cannot make the folder", &shown)(errno)),
         }
-        fsync(&root).map_err(doing("cannot sync", &self.root))?;
+        sync_folder(root.as_fd()).map_err(doing("cannot sync", &self.root))?;
         match open_folder(root.as_fd(), project, &shown)? {
             Found::Here(folder) => Ok(folder),
             Found::Absent => Err(doing("cannot open", &shown)(Errno::NOENT)),
@@ -312,6 +314,12 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Makes the names in a folder durable. The standard library empties the drive's cache on macOS, too, where
+/// `fsync` does not.
+fn sync_folder(folder: BorrowedFd<'_>) -> io::Result<()> {
+    File::from(folder.try_clone_to_owned()?).sync_all()
 }
 
 /// The names in an open folder that are text: no others are ours.

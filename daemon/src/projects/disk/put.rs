@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, fchmod, fstat, fsync, linkat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    AtFlags, Mode, OFlags, RenameFlags, fchmod, fstat, linkat, openat, renameat, renameat_with,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -30,7 +30,7 @@ const SWAPS_MAX: usize = 64;
 /// Names tried for a temporary file: those that are taken were left by earlier runs.
 const NAMES_TRIED_MAX: u32 = 10_000;
 /// Of a new file; an existing one keeps its own.
-const MODE: u32 = 0o600;
+const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 pub(super) const UNFINISHED: &str = ".new";
 pub(super) const ASIDE: &str = ".old";
@@ -282,7 +282,8 @@ impl Spot {
     }
 
     fn sync(&self) -> Result<(), Error> {
-        fsync(&self.folder).map_err(doing("cannot sync the folder of", &self.shown))
+        super::sync_folder(self.folder.as_fd())
+            .map_err(doing("cannot sync the folder of", &self.shown))
     }
 }
 
@@ -294,11 +295,11 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn write(spot: &'a Spot, new: &[u8], mode: u32) -> Result<Self, Error> {
+    fn write(spot: &'a Spot, new: &[u8], mode: Mode) -> Result<Self, Error> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let name = spot.name_beside(UNFINISHED)?;
-        let file = openat(&spot.folder, &name, flags, Mode::from_raw_mode(MODE))
-            .map_err(doing("cannot write", &spot.shown))?;
+        let file =
+            openat(&spot.folder, &name, flags, MODE).map_err(doing("cannot write", &spot.shown))?;
         // From here on the file goes when writing it fails.
         let mut draft = Self {
             folder: spot.folder.as_fd(),
@@ -306,8 +307,7 @@ impl<'a> Draft<'a> {
             stamp: Stamp::default(),
         };
         if mode != MODE {
-            fchmod(&file, Mode::from_raw_mode(mode))
-                .map_err(doing("cannot set the mode of", &spot.shown))?;
+            fchmod(&file, mode).map_err(doing("cannot set the mode of", &spot.shown))?;
         }
         let mut file = File::from(file);
         file.write_all(new)

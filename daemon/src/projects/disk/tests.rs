@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::*;
@@ -202,14 +201,13 @@ fn a_linked_folder_is_refused() {
 fn what_is_no_file_is_refused() {
     let place = Place::new();
     let path = place.empty();
-    let mode = Mode::from_raw_mode(0o600);
     let no_file = |what| {
         assert_eq!(place.refused(), Refused::NoFile(what));
         let outcome = place.folder.replace(&place.name, b"new", Expected::Absent);
         assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::NoFile(what)));
     };
 
-    mknodat(CWD, &path, FileType::Fifo, mode, 0).unwrap();
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     no_file("a named pipe");
     fs::remove_file(&path).unwrap();
 
@@ -222,9 +220,13 @@ fn what_is_no_file_is_refused() {
     fs::remove_file(&path).unwrap();
 
     // Only root may make one: /dev/null.
-    let null = rustix::fs::makedev(1, 3);
-    if mknodat(CWD, &path, FileType::CharacterDevice, mode, null).is_ok() {
-        no_file("a device");
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+        let null = makedev(1, 3);
+        if mknodat(CWD, &path, FileType::CharacterDevice, Mode::RWXU, null).is_ok() {
+            no_file("a device");
+        }
     }
 }
 

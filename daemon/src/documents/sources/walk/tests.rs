@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::*;
@@ -162,7 +161,7 @@ fn only_regular_files_in_the_source() {
     symlink(dir.path(), at("a/loop")).unwrap();
     symlink("b.md", at("a/c.md")).unwrap();
     symlink("nowhere", at("broken.md")).unwrap();
-    mknodat(CWD, at("pipe.md"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+    nix::unistd::mkfifo(&at("pipe.md"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let _socket = UnixListener::bind(at("socket.md")).unwrap();
     assert_eq!(files(&reach(&dir)), ["a/b.md"]);
 
@@ -245,7 +244,7 @@ fn what_is_no_source() {
         Unusable::Own(_)
     ));
     let pipe = dir.path().join("pipe");
-    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(refused(&pipe), Unusable::Neither(_)));
     // The daemon's own folder within a source is left out.
     assert_eq!(files(&new(dir.path()).unwrap()), ["a.md"]);
