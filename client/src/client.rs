@@ -9,6 +9,17 @@ use crate::protocol::{Args, Reply};
 use crate::start;
 
 /// A client of the daemon at some place.
+///
+/// ```no_run
+/// use lore::{client::Client, places::Places, protocol::{Args, frame::Hello}};
+///
+/// let hello = Hello { client: "notes/1".to_owned(), ..Hello::default() };
+/// let mut client = Client::new(Places::find(None)?, hello);
+/// let args = Args::Json(br#"{"tool": "ping", "result": "pong"}"#.to_vec());
+/// let reply = client.call("record_step", &args)?;
+/// println!("{}", String::from_utf8_lossy(&reply.json));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Client {
     places: Places,

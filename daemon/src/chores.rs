@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::{Instrument, info_span};
 
 use crate::audit::Retained;
 use crate::clock::Micros;
@@ -39,25 +40,26 @@ const TOKENS_IDLE: Duration = Duration::from_secs(30);
 /// Indexes and models go when nobody has searched and nothing was recorded for so long.
 const SEARCH_IDLE: Duration = Duration::from_secs(30);
 
-/// Begins all chores; dropping the set ends them.
+/// Begins all chores, each in a span that its log lines name; dropping the set ends them.
 pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     let mut chores = JoinSet::new();
-    chores.spawn(rest(Arc::clone(context)));
-    chores.spawn(compact_when_due(Arc::clone(context)));
-    chores.spawn(entities::follow::run(Arc::clone(context)));
+    let cx = || Arc::clone(context);
+    chores.spawn(rest(cx()).instrument(info_span!("rest")));
+    chores.spawn(compact_when_due(cx()).instrument(info_span!("compact")));
+    chores.spawn(entities::follow::run(cx()).instrument(info_span!("recognise")));
     if context.extensions.get::<Resolvers>().is_some() {
-        chores.spawn(entities::follow::resolve::run(Arc::clone(context)));
+        chores.spawn(entities::follow::resolve::run(cx()).instrument(info_span!("resolve")));
     }
     if packs::Room::of(context).prune_automatically {
-        chores.spawn(packs::by_itself::run(Arc::clone(context)));
+        chores.spawn(packs::by_itself::run(cx()).instrument(info_span!("prune")));
     }
     if context.reaches_files {
-        chores.spawn(projects::files::run(Arc::clone(context)));
-        chores.spawn(documents::sources::run::run(Arc::clone(context)));
+        chores.spawn(projects::files::run(cx()).instrument(info_span!("context_files")));
+        chores.spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
     }
-    chores.spawn(search::follow::run(Arc::clone(context)));
-    chores.spawn(erase_when_left(Arc::clone(context)));
-    chores.spawn(retain_when_due(Arc::clone(context)));
+    chores.spawn(search::follow::run(cx()).instrument(info_span!("index")));
+    chores.spawn(erase_when_left(cx()).instrument(info_span!("erase")));
+    chores.spawn(retain_when_due(cx()).instrument(info_span!("retain")));
     chores
 }
 
@@ -224,6 +226,8 @@ fn is_unerased(context: &Context) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
     use crate::config::Config;
     use crate::daemon::Daemon;
@@ -236,16 +240,15 @@ mod tests {
         let daemon = Daemon::open(&Config::new(), &places(folder.path())).unwrap();
         let context = daemon.context().unwrap();
         let retained = context.extensions.get::<Retained>().unwrap();
-        let _chores = begin(context);
+        let mut retaining = std::pin::pin!(retain_when_due(Arc::clone(context)));
         let rules = context.extensions.get::<Live<forgetting::Rules>>().unwrap();
         for days in [90, 0] {
             rules.set(forgetting::Rules {
                 closed_sessions_days: days,
                 ..forgetting::Rules::default()
             });
-            while retained.seen().next.is_some() != (days > 0) {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
+            assert!(retaining.as_mut().now_or_never().is_none());
+            assert_eq!(retained.seen().next.is_some(), days > 0);
         }
     }
 }

@@ -145,6 +145,7 @@ impl Daemon {
             lives: lives.clone(),
             models: Arc::new(Models::find(&model_places, &config.search)),
             places,
+            clock: Arc::new(Clock::System),
             started: Clock::System.now(),
             prepared,
             reaches_files: !everyone,

@@ -1,6 +1,7 @@
 //! Whole processes: starts, memory, one call of the command line, the MCP bridge.
 //!
 //! Targets 13 and 19 to 21 of docs/performance.md. `cargo bench -p tests --bench process`
+#![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

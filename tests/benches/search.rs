@@ -2,6 +2,7 @@
 //!
 //! Targets 16 and 18 of docs/performance.md. `cargo bench -p tests --bench search`
 //! `LORE_BENCH_SECOND_TIER` is how many chunks the second tier embeds, 1000: each takes it tens of milliseconds.
+#![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};

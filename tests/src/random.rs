@@ -1,6 +1,6 @@
 //! Randomness that a seed repeats.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::hash::{BuildHasher, RandomState};
 
 /// A seeded generator: SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
@@ -12,9 +12,7 @@ pub struct Random(u64);
 pub fn seed() -> u64 {
     match std::env::var("LORE_SEED").map(|seed| seed.parse()) {
         Ok(Ok(seed)) => seed,
-        Ok(Err(_)) | Err(_) => SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_nanos() as u64 % 1_000_000_000),
+        Ok(Err(_)) | Err(_) => RandomState::new().hash_one(()) % 1_000_000_000,
     }
 }
 

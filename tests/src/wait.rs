@@ -9,6 +9,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 ///
 /// # Panics
 /// When it gave nothing within `limit`, saying for what was waited.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that pauses between two looks"
+)]
 pub fn until<T>(what: &str, limit: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

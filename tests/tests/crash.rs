@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tests::ledger::{Acknowledged, Ledger, record};
 use tests::{Daemon, Home, Random, home, seed, until};
@@ -71,7 +71,7 @@ fn compact(daemon: &Daemon, done: &AtomicU64) {
 }
 
 /// Lets every writer write, another compact if so wished, and kills the daemon once the writers have
-/// some answers, a random moment later. Compactions are added to `compactions`.
+/// some answers, while the next calls are at any stage. Compactions are added to `compactions`.
 fn cycle(
     daemon: Daemon,
     cycle: u64,
@@ -80,7 +80,6 @@ fn cycle(
     compactions: Option<&AtomicU64>,
 ) -> Vec<Written> {
     let wanted = random.range(0, 120);
-    let pause = Duration::from_micros(random.range(0, 3000));
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
         if let Some(compactions) = compactions {
@@ -98,10 +97,6 @@ fn cycle(
         until("acknowledged steps", Duration::from_secs(60), || {
             (done.load(Ordering::Relaxed) >= wanted).then_some(())
         });
-        let moment = Instant::now() + pause;
-        while Instant::now() < moment {
-            std::hint::spin_loop();
-        }
         daemon.signal(rustix::process::Signal::KILL);
         writers
             .into_iter()
@@ -232,18 +227,17 @@ fn is_there(folder: &Path, name: &str) -> bool {
     }
 }
 
-/// Starts a daemon and kills it once `name` is there, a random moment later.
+/// Starts a daemon and kills it once `name` is there, some looks later.
 fn kill_at(home: &Home, name: &str, random: &mut Random) {
     let mut daemon = home.spawn();
+    let mut looks = random.range(0, 20);
     until(name, Duration::from_secs(60), || {
         let there = is_there(&home.data(), name) || is_there(home.path(), name);
         // A stage that an earlier start has passed does not come again: serving ends it, too.
-        (there || home.socket().exists() || !daemon.is_running()).then_some(())
+        let is_reached = there || home.socket().exists() || !daemon.is_running();
+        looks = looks.saturating_sub(u64::from(is_reached));
+        (is_reached && looks == 0).then_some(())
     });
-    let moment = Instant::now() + Duration::from_micros(random.range(0, 20_000));
-    while Instant::now() < moment {
-        std::hint::spin_loop();
-    }
     daemon.kill();
 }
 

@@ -392,25 +392,6 @@ fn a_session_is_pruned_by_itself() {
     assert!(undone["tokens_after"].as_u64() > undone["tokens_before"].as_u64());
 }
 
-/// A session in which nothing happened for long cannot be pruned, since that would not revive it.
-#[test]
-fn an_expired_session_is_not_pruned() {
-    let home = home!();
-    home.configure("[sessions]\nexpire_after_ms = 1000\n");
-    let daemon = home.start();
-    let session = session(&daemon);
-    let mut connection = daemon.connect("a");
-    for name in ["prune_session", "unprune_session"] {
-        until("the session to expire", Duration::from_secs(20), || {
-            let args = json!({"session": session});
-            match call(&mut connection, name, args) {
-                Err(Error::Refused(body)) if body.code == Code::SessionExpired => Some(()),
-                Ok(_) | Err(_) => None,
-            }
-        });
-    }
-}
-
 /// A task gets what its project's sessions know: what it names first, the newest, and what checkpoints
 /// hold; from each with its session.
 #[test]

@@ -7,6 +7,16 @@ use serde_json::Value;
 use super::{Code, ErrorBody, nearest, within_limits};
 
 /// Arguments: an object, as JSON text or already taken apart.
+///
+/// ```
+/// use lore::protocol::Args;
+/// use serde_json::{Value, json};
+///
+/// let text = Args::Json(br#"{"session": "s-1"}"#.to_vec());
+/// assert_eq!(text.read::<Value>()?, json!({"session": "s-1"}));
+/// assert!(Args::Value(json!(["s-1"])).read::<Value>().is_err());
+/// # Ok::<(), lore::protocol::ErrorBody>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Args {
     /// JSON as it came: neither parsed nor within any limit before it is read.

@@ -16,6 +16,12 @@ pub struct Reply {
 impl Reply {
     /// One JSON text for both: an object gets what was said beside it as its last member, `_meta`;
     /// anything else stands as it is.
+    ///
+    /// ```
+    /// let meta = Some(br#"{"position":7}"#.to_vec());
+    /// let reply = lore::protocol::Reply { json: br#"{"step":1}"#.to_vec(), meta };
+    /// assert_eq!(reply.into_one_text(), br#"{"step":1,"_meta":{"position":7}}"#);
+    /// ```
     #[must_use]
     pub fn into_one_text(self) -> Vec<u8> {
         let Self { mut json, meta } = self;

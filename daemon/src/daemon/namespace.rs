@@ -38,6 +38,8 @@ pub struct Shared {
     pub models: Arc<Models>,
     /// Where everything is; the data folder is the namespace's own.
     pub places: Places,
+    /// What tells the time; tests move it.
+    pub clock: Arc<Clock>,
     /// When the daemon started.
     pub started: Micros,
     /// What the program did before its first thread.
@@ -65,7 +67,7 @@ impl Namespace {
     ) -> Result<Self, Error> {
         let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
         let fold = Arc::new(Rooms);
-        let clock = Arc::new(Clock::System);
+        let clock = Arc::clone(&shared.clock);
         let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
         let blobs = Blobs::open(&folder.blobs())?;
         let end = opened.tail.position;

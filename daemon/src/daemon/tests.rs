@@ -1,6 +1,8 @@
 //! The memories of several users in one daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod expiry;
+
 use std::path::Path;
 
 use lore::protocol::Args;
@@ -25,19 +27,24 @@ pub(crate) fn places(folder: &Path) -> Places {
     }
 }
 
-fn namespaces(folder: &Path) -> Arc<Namespaces> {
+fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
     let (config, places) = (Config::new(), places(folder));
     ensure_folder(&places.data).unwrap();
     let models = ModelPlaces::of_this_program(&config.search, folder.join("models"));
-    Namespaces::new(Arc::new(Shared {
+    Shared {
         lives: Lives::new(&config),
         models: Arc::new(Models::find(&models, &config.search)),
         places,
-        started: Clock::System.now(),
+        started: clock.now(),
+        clock,
         prepared: Prepared::default(),
         reaches_files: false,
         config,
-    }))
+    }
+}
+
+fn namespaces(folder: &Path) -> Arc<Namespaces> {
+    Namespaces::new(Arc::new(shared(folder, Arc::new(Clock::System))))
 }
 
 async fn call(cx: &Arc<Context>, name: &str, args: Value) {

@@ -290,8 +290,9 @@ impl Writer {
             answer(answers);
             return Ok(false);
         };
-        store.throttle();
         let tail = group.tail;
+        let _span = tracing::debug_span!("commit", position = tail.position.0).entered();
+        store.throttle();
         let changes = group.into_changes(&store, &*self.fold);
         if let Err(error) = store.commit(&changes, !self.settings.durable) {
             return Err((error, answers));

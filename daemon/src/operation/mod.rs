@@ -25,6 +25,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use tracing::Instrument;
 
 use crate::cache::Cache;
 use crate::clock::{Micros, parse_time};
@@ -215,7 +216,10 @@ impl Operation {
         if let (Access::Write, Some(quota)) = (self.access, &caller.quota) {
             quota.take()?;
         }
-        answered(self.name, (self.handle)(cx, caller, args)).await
+        let span = tracing::debug_span!("call", operation = self.name);
+        answered(self.name, (self.handle)(cx, caller, args))
+            .instrument(span)
+            .await
     }
 }
 

@@ -34,9 +34,10 @@ const NICE: i32 = 10;
 pub async fn run(cx: Arc<Context>) {
     let (wake, wakes) = sync_channel(1);
     let shared = Arc::clone(&cx);
+    let span = tracing::Span::current();
     let thread = std::thread::Builder::new()
         .name("search".to_owned())
-        .spawn(move || follow(&shared, &wakes));
+        .spawn(move || span.in_scope(|| follow(&shared, &wakes)));
     match (thread, Room::of(&cx)) {
         (Ok(thread), Ok(room)) => room.keep(thread, wake.clone()),
         (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed behind the log"),

@@ -1,4 +1,5 @@
 //! Child processes on folders of their own, ended whatever happens.
+#![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::ffi::OsStr;
 use std::fs::Metadata;

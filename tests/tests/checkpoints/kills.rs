@@ -2,7 +2,7 @@
 //! equal, what was deleted is gone, and nothing that nothing names stays on disk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use lore::connection::{Connection, Error};
 use serde_json::{Value, json};
@@ -248,7 +248,6 @@ fn is_told(error: &Error) -> bool {
 /// Lets all work, and kills the daemon at a random moment.
 fn cycle(daemon: &Daemon, workers: &mut [Worker], random: &mut Random) -> u64 {
     let wanted = random.range(0, 60);
-    let pause = Duration::from_micros(random.range(0, 5000));
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for worker in workers {
@@ -258,10 +257,6 @@ fn cycle(daemon: &Daemon, workers: &mut [Worker], random: &mut Random) -> u64 {
         until("acknowledged calls", Duration::from_secs(60), || {
             (done.load(Ordering::Relaxed) >= wanted).then_some(())
         });
-        let moment = Instant::now() + pause;
-        while Instant::now() < moment {
-            std::hint::spin_loop();
-        }
         daemon.signal(rustix::process::Signal::KILL);
     });
     done.into_inner()
@@ -325,7 +320,8 @@ fn nothing_stays(home: &Home, workers: &mut [Worker]) {
     let blobs = home.data().join("blobs");
     let left = disk::files(&blobs);
     println!("{} files were left by kills", left.len());
-    disk::age(&left, SystemTime::now() - Duration::from_secs(7200));
+    let now = std::fs::metadata(home.data()).unwrap().modified().unwrap();
+    disk::age(&left, now - Duration::from_secs(7200));
     let daemon = home.start();
     until("files to be swept", SWEPT_MAX, || {
         disk::files(&blobs).is_empty().then_some(())

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lore::connection::Error;
 use lored::engine::Fold;
@@ -513,8 +513,9 @@ fn a_kill_leaves_it_there_or_gone() {
         let daemon = home.start();
         let doomed = Doomed::new(&daemon, number, &mut random);
         // Half of them while it is decided, half of them while it is erased.
-        let longest = if random.one_in(2) { 15_000 } else { 400_000 };
-        let pause = Duration::from_micros(random.range(0, longest));
+        let most = if random.one_in(2) { 10 } else { 300 };
+        let wanted = random.range(0, most);
+        let done = AtomicU64::new(0);
         let acknowledged = std::thread::scope(|scope| {
             let forgetting = scope.spawn(|| {
                 let args = json!({"session": doomed.session});
@@ -525,12 +526,13 @@ fn a_kill_leaves_it_there_or_gone() {
                     return;
                 };
                 let step = json!({"tool": "t", "result": "of another"});
-                while tests::call(&mut connection, "record_step", step.clone()).is_ok() {}
+                while tests::call(&mut connection, "record_step", step.clone()).is_ok() {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
             });
-            let moment = Instant::now() + pause;
-            while Instant::now() < moment {
-                std::hint::spin_loop();
-            }
+            until("steps of another", ERASED_MAX, || {
+                (done.load(Ordering::Relaxed) >= wanted).then_some(())
+            });
             daemon.signal(rustix::process::Signal::KILL);
             forgetting.join().unwrap()
         });

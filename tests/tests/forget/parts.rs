@@ -1,6 +1,6 @@
 //! Parts of sessions that go on: what an agent, a tool or a time left goes, the rest is as it was.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::{Daemon, Random, disk, home, seed, until};
@@ -323,6 +323,7 @@ fn a_kill_leaves_a_part_there_or_gone() {
         let mut secret = Secret::new(&mut random);
         record_as(&daemon, &mut secret, &session, &agent);
         let theirs = random.range(0, 120);
+        let mut other = daemon.connect("other");
         let mut connection = daemon.connect(&agent);
         for at in 0..theirs {
             let result = words(random.range(100, 20_000) as usize, &mut random);
@@ -333,16 +334,17 @@ fn a_kill_leaves_a_part_there_or_gone() {
                 daemon.call("record_step", own);
             }
         }
-        let longest = if random.one_in(2) { 15_000 } else { 400_000 };
-        let pause = Duration::from_micros(random.range(0, longest));
+        let most = if random.one_in(2) { 10 } else { 300 };
+        let wanted = random.range(0, most);
         let acknowledged = std::thread::scope(|scope| {
             let forgetting = scope.spawn(|| {
                 let args = json!({"of_agent": agent, "session": session});
                 daemon.try_call("forget", args).is_ok()
             });
-            let moment = Instant::now() + pause;
-            while Instant::now() < moment {
-                std::hint::spin_loop();
+            // Meanwhile another session grows: by so many steps, it is decided, erased or done.
+            for _ in 0..wanted {
+                let step = json!({"tool": "t", "result": "of another"});
+                tests::call(&mut other, "record_step", step).unwrap();
             }
             daemon.signal(rustix::process::Signal::KILL);
             forgetting.join().unwrap()

@@ -63,7 +63,6 @@ fn log_and_files_agree_after_a_kill() {
                         fs::write(&new, content.replacen("\n\n", "\n\nEdited.\n\n", 1)).unwrap();
                         fs::rename(new, &path).unwrap();
                     }
-                    thread::yield_now();
                 }
             });
             let told: Vec<(usize, String)> = agents

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home, until};
+use tests::{Daemon, home};
 
-use super::{LIMIT, create, says};
+use super::{create, says};
 
 fn lease(daemon: &Daemon, agent: &str, more: &Value) -> Value {
     let mut args = json!({"session": "s-1", "agent": agent});
@@ -80,60 +80,6 @@ fn a_lease_has_one_holder() {
         &["not held any more", "`bob` until"],
     );
     daemon.verify();
-}
-
-/// A lease ends by itself; whoever takes it then fences the earlier holder off: each write that gives
-/// the old token is refused, whichever operation it is, and so is renewing. Nothing of it is recorded.
-#[test]
-fn a_lost_lease_fences_writes() {
-    let home = home!();
-    let daemon = home.start();
-    create(&daemon, "s-1");
-    // The latest checkpoint already holds what the fenced save brings: it is refused all the same.
-    let saved = json!({"sessionId": "s-1", "context": {"x": 1}});
-    daemon.call("workflow_checkpoint_save", saved);
-    let first = lease(&daemon, "ada", &json!({"ms": 1000}));
-    let second = until("the end of the lease", LIMIT, || {
-        daemon
-            .try_call("lease_session", json!({"session": "s-1", "agent": "bob"}))
-            .ok()
-    });
-    let position = daemon.call("status", json!({}))["position"].clone();
-    let old = &first["token"];
-    for (operation, mut args) in [
-        ("record_message", json!({"sender": "user", "content": "x"})),
-        ("record_tool", json!({"tool": "x"})),
-        ("record_step", json!({"tool": "x", "result": 1})),
-        ("update_session", json!({"title": "x"})),
-        ("close_session", json!({})),
-        ("workflow_checkpoint_save", json!({"context": {"x": 1}})),
-        (
-            "relate_entities",
-            json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
-                "to": {"kind": "device", "name": "b"}}),
-        ),
-    ] {
-        let session = if operation == "workflow_checkpoint_save" {
-            "sessionId"
-        } else {
-            "session"
-        };
-        args[session] = "s-1".into();
-        args["fence"] = old.clone();
-        says(
-            &daemon.refusal(operation, args),
-            Code::Conflict,
-            &["`bob` until"],
-        );
-    }
-    let renew = json!({"session": "s-1", "agent": "ada", "token": old});
-    says(
-        &daemon.refusal("lease_session", renew),
-        Code::Conflict,
-        &["`bob` until"],
-    );
-    assert_eq!(daemon.call("status", json!({}))["position"], position);
-    daemon.call("record_message", fenced(&second["token"]));
 }
 
 /// A lease of a year, of no time, under a name that is none, or one more than there may be is refused

@@ -1,10 +1,10 @@
-//! Whether a session is in use: it expires, is revived, is closed.
+//! Whether a session is in use: which ones are listed, and what a closed one takes.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home, until};
+use tests::{Daemon, home};
 
-use super::{LIMIT, create, each, say, says, step};
+use super::{create, each, say, says, step};
 
 fn listed(daemon: &Daemon, args: &Value) -> String {
     each(
@@ -12,35 +12,6 @@ fn listed(daemon: &Daemon, args: &Value) -> String {
         "session",
     )
     .join(" ")
-}
-
-/// A session in which nothing happens for as long as it is set expires: it is gone from the list that
-/// nobody asked more of, and from nowhere else; a write revives it, a read does not.
-#[test]
-fn a_session_expires_and_is_revived() {
-    let home = home!();
-    home.configure("[sessions]\nexpire_after_ms = 1000\n");
-    let daemon = home.start();
-    create(&daemon, "s-1");
-    say(&daemon, "s-1", "switch-nyc-01");
-    let state = || daemon.call("get_session", json!({"session": "s-1"}))["state"].clone();
-    let expires = || until("expiry", LIMIT, || (state() == "expired").then_some(()));
-    expires();
-    assert_eq!(listed(&daemon, &json!({})), "");
-    assert_eq!(listed(&daemon, &json!({"state": "active"})), "");
-    assert_eq!(listed(&daemon, &json!({"state": "expired"})), "s-1");
-    assert_eq!(listed(&daemon, &json!({"state": "any"})), "s-1");
-    let messages = daemon.call("list_messages", json!({"session": "s-1"}));
-    assert_eq!(messages["messages"].as_array().unwrap().len(), 1);
-    assert_eq!(state(), "expired", "a read revives nothing");
-    say(&daemon, "s-1", "and its status?");
-    // Unless this machine was so slow that it has expired again.
-    let revived = daemon.call("list_sessions", json!({"state": "any"}));
-    let summary = &revived["sessions"][0];
-    assert!(summary["last_activity"].as_str() > messages["messages"][0]["at"].as_str());
-    expires();
-    let reply = daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
-    assert_eq!(reply["topic"], "o", "an expired session takes writes");
 }
 
 /// With the time that is set by itself a session is in use, and so is one that was just revived.

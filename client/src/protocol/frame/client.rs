@@ -10,6 +10,16 @@ use super::super::{Args, PROTOCOL_VERSION, nearest};
 use super::{FrameError, framed, framed_around};
 
 /// The first frame of a connection: who calls.
+///
+/// ```
+/// use lore::protocol::frame::{Hello, encode_hello};
+///
+/// let hello = Hello { client: "notes/1".to_owned(), ..Hello::default() };
+/// let mut frame = Vec::new();
+/// encode_hello(&mut frame, &hello);
+/// // Four bytes of length, big end first, then CBOR.
+/// assert_eq!(frame.len() - 4, usize::from(frame[3]));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hello {
     /// Name and version of the client program, `lore/0.1.0` for instance.

@@ -1,0 +1,28 @@
+//! Sends several calls before it waits for the first answer: `cargo run -p lore --example pipeline`.
+//!
+//! One round trip for all of them. Each answer is fetched by the number of its call, in any order.
+
+use std::error::Error;
+
+use lore::places::Places;
+use lore::protocol::Args;
+use lore::protocol::frame::Hello;
+use serde_json::json;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let hello = Hello {
+        client: "pipeline/1".to_owned(),
+        ..Hello::default()
+    };
+    let mut connection = lore::start::connect(&Places::find(None)?, &hello)?;
+    let mut calls = Vec::new();
+    for number in 0..10 {
+        let step = json!({"tool": "count", "result": number});
+        calls.push(connection.send("record_step", &Args::Value(step))?);
+    }
+    for call in calls.into_iter().rev() {
+        let reply = connection.receive(call)?;
+        println!("{}", String::from_utf8_lossy(&reply.json));
+    }
+    Ok(())
+}

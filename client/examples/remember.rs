@@ -1,0 +1,39 @@
+//! Records what a tool returned and finds it again: `cargo run -p lore --example remember`.
+//!
+//! The daemon is started if none runs. Set `LORE_HOME` to a folder of your own to leave your memory alone.
+
+use std::error::Error;
+
+use lore::client::Client;
+use lore::places::Places;
+use lore::protocol::Args;
+use lore::protocol::frame::Hello;
+use serde_json::{Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let hello = Hello {
+        client: "remember/1".to_owned(),
+        agent: Some("example".to_owned()),
+        ..Hello::default()
+    };
+    let mut client = Client::new(Places::find(None)?, hello);
+    let mut call = |name: &str, args: Value| -> Result<Value, Box<dyn Error>> {
+        let reply = client.call(name, &Args::Value(args))?;
+        Ok(serde_json::from_slice(&reply.json)?)
+    };
+    let recorded = call(
+        "record_step",
+        json!({
+            "tool": "get_device",
+            "parameters": {"site": "nyc"},
+            "result": {"id": 412, "name": "switch-nyc-01", "state": "down"},
+        }),
+    )?;
+    println!(
+        "step {} of session {}",
+        recorded["step"], recorded["session"]
+    );
+    let found = call("search", json!({"query": "which switch is down?"}))?;
+    println!("{found:#}");
+    Ok(())
+}
