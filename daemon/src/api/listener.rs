@@ -325,7 +325,7 @@ mod tests {
     #[tokio::test]
     async fn the_name_goes_before_the_listener() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lore.sock");
+        let path = folder.path().join("run/lore.sock");
         let listener = crate::service::bind(&path, 0o600).unwrap().listener;
         let find: Find =
             Box::new(|_| Box::pin(async { Err(Refusal::new(Code::Internal, "nobody comes in")) }));

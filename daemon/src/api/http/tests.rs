@@ -360,7 +360,7 @@ async fn a_higher_limit_holds_for_new_connections() {
         ..Limits::default()
     };
     let live = Live::new(limits(64 << 10));
-    let path = house.folder.path().join("live.sock");
+    let path = house.folder.path().join("live/live.sock");
     let listener = crate::service::bind(&path, 0o600).unwrap().listener;
     let stop = house.door.stop.clone();
     let doors = Doors::new(house.find(), live.clone(), 4, stop);

@@ -76,7 +76,7 @@ impl House {
 
     /// Connects through the listener, as everybody does.
     pub async fn connect(&self) -> UnixStream {
-        let path = self.folder.path().join("test.sock");
+        let path = self.folder.path().join("test/test.sock");
         let _ = std::fs::remove_file(&path);
         let listener = crate::service::bind(&path, 0o600).unwrap().listener;
         tokio::spawn(
