@@ -29,11 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "result": {"id": 412, "name": "switch-nyc-01", "state": "down"},
         }),
     )?;
-    println!(
-        "step {} of session {}",
-        recorded["step"], recorded["session"]
-    );
+    println!("recorded: {recorded:#}");
     let found = call("search", json!({"query": "which switch is down?"}))?;
-    println!("{found:#}");
+    println!("found: {found:#}");
     Ok(())
 }

@@ -69,6 +69,7 @@ impl Tail {
             let reply = match ask(caller, &args) {
                 Ok(reply) => reply,
                 Err(Failure::Call(error)) if was_reached && may_come_back(&error) => {
+                    #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
                     thread::sleep(pause);
                     pause = (pause * 2).min(PAUSE_MAX);
                     continue;

@@ -131,6 +131,7 @@ fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
             );
             return tell(caller, reply, Told::good(told));
         }
+        #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
         thread::sleep(LOOK_EVERY);
     }
 }

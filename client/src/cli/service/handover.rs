@@ -76,6 +76,7 @@ pub fn stop(pid: u32, places: &Places) -> Result<(), Failure> {
                 places.log().display()
             )));
         }
+        #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
         thread::sleep(STOP_PAUSE);
     }
     Ok(())
