@@ -32,10 +32,10 @@ use crate::forgetting;
 use crate::packs;
 use crate::projects::Settings as ProjectSettings;
 use crate::redaction::Settings as RedactionSettings;
-use crate::retrieval::models::Settings as SearchSettings;
 use crate::service::Access;
 use crate::sessions;
 use crate::upstream;
+use lored_models::Settings as SearchSettings;
 
 pub use http::Http;
 pub use reading::{Given, Origin, read};

@@ -26,10 +26,10 @@ use crate::live::Live;
 use crate::operation::{Context, blocking};
 use crate::prepared::Prepared;
 use crate::reload::Lives;
-use crate::retrieval::models::{ModelPlaces, Models};
 use crate::service::token::{TokenError, read_or_make};
 use crate::service::{Access, Door, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
+use lored_models::{ModelPlaces, Models};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]

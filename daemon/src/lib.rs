@@ -16,7 +16,6 @@
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
-//! - [`retrieval`]: craft for finding: models, vectors, rankings
 //! - [`redaction`]: secrets are taken out of what comes in, before anything records it
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`; [`convert`]: what other programs keep
@@ -59,7 +58,6 @@ pub mod reading;
 pub mod redaction;
 pub mod reload;
 pub mod resource;
-pub mod retrieval;
 pub mod rooms;
 pub mod search;
 pub mod service;

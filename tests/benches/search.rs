@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lored::retrieval::text::{Addition, Change, Kind, TextIndex, Unit, key};
+use lored_retrieval::text::{Addition, Change, Kind, TextIndex, Unit, key};
 use serde_json::{Value, json};
 use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::setting::{Acts, Setting, Takes};
 use super::{Error, set};
-use crate::retrieval::models::Settings;
+use lored_models::Settings;
 
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]

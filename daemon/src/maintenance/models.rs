@@ -6,7 +6,7 @@ use lore::places::{Places, ensure_folder};
 
 use super::{Outcome, folder, text};
 use crate::config::Config;
-use crate::retrieval::models::{self, ModelPlaces, Offer, Tier, add, chosen, offers};
+use lored_models::{self, ModelPlaces, Offer, Tier, add, chosen, offers};
 
 /// Shows every model there is: id, numbers in a vector, tier, bytes, where it comes from, whether it is
 /// in use, and why it cannot be used.

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use super::metadata::Condition;
 use crate::error::Refusal;
-use crate::retrieval::ranking::Fusion;
-use crate::retrieval::text::Kind;
+use lored_retrieval::ranking::Fusion;
+use lored_retrieval::text::Kind;
 
 /// Results of a page, unless another number is asked for, and at most.
 pub const RESULTS: u64 = 10;

@@ -10,9 +10,9 @@ use crate::checkpoints::CheckpointFact;
 use crate::documents::DocumentFact;
 use crate::log::{EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped};
 use crate::projects::ProjectFact;
-use crate::retrieval::text::{Addition, Change, Unit, key};
 use crate::sessions;
 use crate::store::{Blobs, Error};
+use lored_retrieval::text::{Addition, Change, Unit, key};
 
 /// How many texts before a message or result stand beside it.
 const BESIDE: usize = 2;

@@ -12,8 +12,8 @@ use super::stems::stems;
 use crate::documents::{self, Catalogue};
 use crate::error::Refusal;
 use crate::operation::Context;
-use crate::retrieval::text::Kind;
 use crate::state::State;
+use lored_retrieval::text::Kind;
 
 pub use super::found::Described;
 

@@ -15,11 +15,11 @@ use crate::log::{Position, Stamped};
 use crate::messages::{MessageFact, Sender};
 use crate::operation::Context;
 use crate::projects::FileVersion;
-use crate::retrieval::text::Kind;
 use crate::sessions;
 use crate::state::State;
 use crate::steps;
 use crate::store::Error;
+use lored_retrieval::text::Kind;
 
 /// Events whose texts are kept while one search goes on.
 const KEPT_MAX: usize = 128;

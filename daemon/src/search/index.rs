@@ -17,10 +17,10 @@ use super::changes::{Changes, added_anew, changes};
 use super::tiers::{Tiered, VERSION, lock, remove, text_position, tier};
 use crate::engine::Published;
 use crate::log::{Log, Position};
-use crate::retrieval::models::{ModelError, Models, Tier};
-use crate::retrieval::text::{self, TextIndex};
-use crate::retrieval::vectors::VectorError;
 use crate::store::{Blobs, Error as StoreError};
+use lored_models::{ModelError, Models, Tier};
+use lored_retrieval::text::{self, TextIndex};
+use lored_retrieval::vectors::VectorError;
 
 /// The folder of the text index.
 const TEXT: &str = "text";

@@ -1,6 +1,6 @@
 //! Search over everything: documents, messages, results, context files, checkpoints.
 //!
-//! The room has no events. Two followers of the log feed its indexes ([`crate::retrieval`]), which can
+//! The room has no events. Two followers of the log feed its indexes ([`lored_retrieval`]), which can
 //! be deleted at any time; a search first applies what they lack, so what was acknowledged is found.
 
 mod ask;

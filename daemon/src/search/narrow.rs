@@ -8,9 +8,9 @@ use super::pieces::{of_context, of_document, of_session};
 use crate::documents::operations::chunk_index;
 use crate::documents::{Catalogue, Entry};
 use crate::projects;
-use crate::retrieval::text::{Kind, Unit};
 use crate::sessions;
 use crate::store::{Error, Rows};
+use lored_retrieval::text::{Kind, Unit};
 
 /// The units that a search is about.
 #[derive(Clone, Debug)]

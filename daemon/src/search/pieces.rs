@@ -9,9 +9,9 @@ use crate::documents::{self, DocumentFact};
 use crate::log::Stamped;
 use crate::messages::{self, MessageFact};
 use crate::projects::{self, ProjectFact};
-use crate::retrieval::text::Kind;
 use crate::steps::{self, StepRecorded, Text};
 use crate::store::{Blobs, Error};
+use lored_retrieval::text::Kind;
 
 /// Pieces of a message, a result or a context file that can be found, at most.
 const PIECES_MAX: usize = 64;

@@ -14,7 +14,7 @@ use super::tiers::{lock, remove};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::Context;
-use crate::retrieval::models::Models;
+use lored_models::Models;
 
 /// What can be set of search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,16 +8,16 @@ use super::index::{Index, IndexError, Reached};
 use super::narrow::Scope;
 use super::tiers::name;
 use crate::log::Position;
-use crate::retrieval::models::{Model, Tier};
-use crate::retrieval::ranking::{
+use lored_models::{Model, Tier};
+use lored_retrieval::ranking::{
     Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, quotable, rerank,
 };
-use crate::retrieval::text::{Class, Query, Terms, Unit};
-use crate::retrieval::vectors::VectorError;
+use lored_retrieval::text::{Class, Query, Terms, Unit};
+use lored_retrieval::vectors::VectorError;
 
 /// Hits of each list that are fused; more than are reranked.
 const FUSED: usize = 100;
-const _: () = assert!(crate::retrieval::ranking::DEPTH <= FUSED);
+const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
 
 /// One hit, with how it came to its score.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +166,7 @@ impl Search<'_> {
         &self,
         limit: usize,
         also: &[u64],
-    ) -> Result<crate::retrieval::text::Found, IndexError> {
+    ) -> Result<lored_retrieval::text::Found, IndexError> {
         let query = Query {
             text: &self.ask.query,
             classes: self.classes(),
@@ -349,7 +349,7 @@ impl Search<'_> {
         let fused = searched
             .hits
             .iter()
-            .map(|hit| crate::retrieval::ranking::Fused {
+            .map(|hit| lored_retrieval::ranking::Fused {
                 key: hit.key,
                 score: hit.score,
                 text: hit.text,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use crate::retrieval::text::analyser::{Analyser, Purpose};
+use lored_retrieval::text::analyser::{Analyser, Purpose};
 
 thread_local! {
     /// Making one costs more than a sentence does.

@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use super::index::IndexError;
 use super::pieces::pieces;
 use crate::log::{Log, Position};
-use crate::retrieval::models::{Model, Models, Tier};
-use crate::retrieval::vectors::{Generation, VectorError, VectorStore};
 use crate::store::{Blobs, Error as StoreError};
+use lored_models::{Model, Models, Tier};
+use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
 /// Counts up when the same events would give other units: then the indexes are made anew.
 pub const VERSION: u32 = 2;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::retrieval::models::{Model, ModelFiles, WordPiece};
+use lored_models::{Model, ModelFiles, WordPiece};
 
 /// What is taken for a configuration unless the bytes bring their own.
 const STATICS: &[u8] = br#"{"model_type": "model2vec"}"#;

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored::quotes::{PieceHash, outside, pieces, quoted_spans};
-use lored::retrieval::ranking::{quotable, sentences};
-use lored::retrieval::text::analyser::{Analyser, Purpose};
+use lored_retrieval::ranking::{quotable, sentences};
+use lored_retrieval::text::analyser::{Analyser, Purpose};
 use lored::shown;
 use lored::tokens::Tokens;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored::retrieval::vectors::{Generation, VectorStore};
+use lored_retrieval::vectors::{Generation, VectorStore};
 
 const DIMENSION: usize = 4;
 

@@ -6,11 +6,11 @@ use crate::log::Position;
 use crate::operation::Context;
 use crate::packs::craft::{Passage, Source};
 use crate::packs::event::Item;
-use crate::retrieval::text::Kind;
 use crate::search::{self, Described, Find};
 use crate::sessions::Line;
 use crate::state::State;
 use crate::store::Error;
+use lored_retrieval::text::Kind;
 
 /// Passages of documents that come into a pack at most.
 const DOCUMENTS: usize = 4;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 use crate::engine::tests::{Ask, Bench, create, forgetting_of, record_long};
-use crate::retrieval::text::{Class, Query, TextIndex};
+use lored_retrieval::text::{Class, Query, TextIndex};
 
 /// Letters of the words that the steps have: each has one of them.
 const LETTERS: std::ops::Range<u16> = 3..43;

@@ -7,10 +7,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::{Index, IndexError};
-use crate::retrieval::models::Tier;
-use crate::retrieval::vectors::VectorError;
 use crate::search::tiers::{Tiered, lock, name, remove};
 use crate::store::durable;
+use lored_models::Tier;
+use lored_retrieval::vectors::VectorError;
 
 /// What is fresh is written down when it is so much.
 const FRESH_BYTES_MAX: u64 = 24 << 20;

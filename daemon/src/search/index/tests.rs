@@ -5,10 +5,10 @@
 use std::fs;
 
 use super::*;
-use crate::retrieval::models::{ModelPlaces, Settings};
-use crate::retrieval::text::{Addition, Change, Kind, Unit};
-use crate::retrieval::vectors::{Generation, VectorStore};
 use crate::search::{Limits, Room};
+use lored_models::{ModelPlaces, Settings};
+use lored_retrieval::text::{Addition, Change, Kind, Unit};
+use lored_retrieval::vectors::{Generation, VectorStore};
 
 fn models(second_tier: bool) -> Arc<Models> {
     let settings = Settings {

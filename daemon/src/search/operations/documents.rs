@@ -10,9 +10,9 @@ use super::readable::readable;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Caller, Context, Op};
-use crate::retrieval::text::Kind;
 use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::state::State;
+use lored_retrieval::text::Kind;
 
 /// The usual constant of reciprocal ranks.
 pub const K: u64 = 60;

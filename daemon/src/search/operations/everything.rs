@@ -13,11 +13,11 @@ use crate::error::{Code, Refusal};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Caller, Context, Op};
 use crate::projects;
-use crate::retrieval::text::Kind;
 use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::sessions;
 use crate::state::State;
 use crate::store::{Error, Rows};
+use lored_retrieval::text::Kind;
 
 /// `search`.
 pub struct Search;

@@ -26,9 +26,9 @@ use crate::documents::operations::contexts::GetDocumentContexts;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Caller, Context, Op};
-use crate::retrieval::text::Kind;
 use crate::search::ask::{Ask, Fusing, results};
 use crate::state::State;
+use lored_retrieval::text::Kind;
 
 /// Results, unless another number is asked for.
 const RESULTS: u64 = 5;

@@ -8,11 +8,11 @@ use lore::protocol::search::{
 };
 
 use crate::error::Refusal;
-use crate::retrieval::ranking::{LegScore, caption, quotable};
-use crate::retrieval::text::Kind;
 use crate::search::found::{Described, Reader};
 use crate::search::run::{Ranked, Search, Searched};
 use crate::search::stems::stems;
+use lored_retrieval::ranking::{LegScore, caption, quotable};
+use lored_retrieval::text::Kind;
 
 /// Characters of a preview.
 const PREVIEW_CHARS: usize = 400;

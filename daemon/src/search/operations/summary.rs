@@ -14,8 +14,8 @@ use crate::documents::operations::contexts::contexts;
 use crate::documents::{self, Catalogue, Entry, type_of};
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
-use crate::retrieval::models::Tier;
 use crate::state::State;
+use lored_models::Tier;
 
 /// Contexts, file types, categories and tags of a detailed summary.
 const DETAILED: [usize; 4] = [5, 10, 10, 15];

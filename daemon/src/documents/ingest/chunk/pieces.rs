@@ -3,7 +3,7 @@
 use super::Sizes;
 use super::words::{Count, count};
 use crate::documents::ingest::{Block, Sort};
-use crate::retrieval::ranking::{is_item, sentences};
+use lored_retrieval::ranking::{is_item, sentences};
 use std::ops::Range;
 
 /// What breaking before a piece costs where nothing else is said.

@@ -3,7 +3,7 @@
 
 use super::{Chunk, Sizes, chunks, words};
 use crate::documents::ingest::{Extracted, Limits, extract};
-use crate::retrieval::ranking::sentences;
+use lored_retrieval::ranking::sentences;
 use proptest::prelude::*;
 
 fn read(name: &str, text: &str) -> Extracted {
