@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use lored::entities::recognise::{Gazetteer, Knowledge, KnownName, PackSet, recognise};
+use lored_recognise::{Gazetteer, Knowledge, KnownName, PackSet, recognise};
 use tests::bench::{
     EchoServer, Figure, Home, Lored, Peer, Random, Server, Setup, arguments, bench_main, compare,
     median, one_by_one, print_row, ratio_of_medians, so_often,

@@ -126,7 +126,6 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         &[
             "daemon/src/steps/",
             "daemon/src/tokens.rs",
-            "daemon/src/entities/recognise/packs/",
             "daemon/src/projects/template/pattern.rs",
         ],
     ),
@@ -134,7 +133,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         "regex_syntax",
         &[
             "daemon/src/steps/",
-            "daemon/src/entities/recognise/packs/",
+            "daemon/recognise/src/",
             "daemon/src/projects/template/pattern.rs",
             "daemon/models/src/wordpiece.rs",
         ],
@@ -143,7 +142,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         "rustc_hash",
         &[
             "daemon/src/tokens.rs",
-            "daemon/src/entities/recognise/",
+            "daemon/recognise/src/",
             "daemon/models/src/wordpiece.rs",
             "daemon/retrieval/src/",
         ],
@@ -180,7 +179,6 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("saphyr_parser", &["daemon/src/documents/ingest/"]),
-    ("aho_corasick", &["daemon/src/entities/recognise/"]),
     ("tiktoken_rs", &["daemon/build.rs"]),
     (
         "toml",
@@ -188,7 +186,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/config.rs",
             "daemon/src/config/of_project.rs",
             "daemon/src/config/reading.rs",
-            "daemon/src/entities/recognise/packs/",
+            "daemon/recognise/src/packs/",
             "daemon/src/projects/marker.rs",
             "daemon/src/projects/template/",
             "daemon/src/documents/ingest/",

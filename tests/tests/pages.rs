@@ -182,7 +182,7 @@ fn every_field_has_its_home() {
 /// The 21 kinds stand on the page, and the built-in pack has them all.
 #[test]
 fn all_kinds_are_recognised() {
-    let pack = include_str!("../../daemon/src/entities/recognise/packs/netbox.toml");
+    let pack = include_str!("../../daemon/recognise/src/packs/netbox.toml");
     let listed = chapter(SESSIONS, "Where everything is")
         .lines()
         .find(|line| line.starts_with("The 21 kinds"))

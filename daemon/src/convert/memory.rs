@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Error, Lines, id_of, read_text, word};
-use crate::entities::recognise::{UNKNOWN_KIND, canonical_key, shown_name};
+use lored_recognise::{UNKNOWN_KIND, canonical_key, shown_name};
 
 /// A line of the file; fields that are not named here are read over.
 #[derive(Debug, Deserialize)]

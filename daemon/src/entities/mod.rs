@@ -5,7 +5,6 @@ mod command;
 mod event;
 pub mod follow;
 pub mod operations;
-pub mod recognise;
 mod recognition;
 pub mod relevance;
 mod resolution;

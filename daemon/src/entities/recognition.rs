@@ -1,11 +1,10 @@
-//! What a text mentions, as a session sees it: the craft of [`super::recognise`] with what the session
+//! What a text mentions, as a session sees it: the craft of [`lored_recognise`] with what the session
 //! and its project know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::event::{EntityRef, How, Mention};
-use super::recognise::{self, Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
 use super::room::Room;
 use super::view::{Named, NamesOf, Recent, recent};
 use crate::error::Refusal;
@@ -13,6 +12,7 @@ use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
+use lored_recognise::{Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
 
 /// Entities of one event, together.
 pub const MENTIONS_MAX: usize = 500;
@@ -34,8 +34,8 @@ pub struct Recognition {
 pub struct Knowing {
     packs: Arc<PackSet>,
     gazetteers: Vec<Arc<Gazetteer>>,
-    recent: Vec<recognise::Mention>,
-    listing: Vec<recognise::Mention>,
+    recent: Vec<lored_recognise::Mention>,
+    listing: Vec<lored_recognise::Mention>,
 }
 
 impl Knowing {
@@ -63,7 +63,7 @@ impl Knowing {
         let mentions = |named: Vec<Named>| {
             named
                 .into_iter()
-                .map(|named| recognise::Mention {
+                .map(|named| lored_recognise::Mention {
                     kind: named.kind.as_str().into(),
                     key: named.key,
                     name: named.name,
@@ -120,7 +120,7 @@ impl Knowing {
             objects,
             references: is_said,
         };
-        recognise::recognise(&self.packs, text, &knowledge)
+        lored_recognise::recognise(&self.packs, text, &knowledge)
     }
 }
 
@@ -203,10 +203,10 @@ fn mention(find: Find, has_spans: bool) -> Mention {
         key: find.key,
         name: find.name,
         how: match find.how {
-            recognise::How::Pattern => How::Pattern,
-            recognise::How::Known => How::Known,
-            recognise::How::Reference => How::Reference,
-            recognise::How::Json => How::Json,
+            lored_recognise::How::Pattern => How::Pattern,
+            lored_recognise::How::Known => How::Known,
+            lored_recognise::How::Reference => How::Reference,
+            lored_recognise::How::Json => How::Json,
         },
         span: has_spans.then(|| (offset(find.start), offset(find.end))),
         id: find.id,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::command::Note;
 use super::event::{EntityData, EntityRef, EntityResolved, Mention};
-use super::recognise::{Closeness, canonical_key, match_known, shown_name};
 use super::recognition::{Finds, Knowing};
 use super::view::{self, EntityRow, NamesOf};
 use crate::clock::Micros;
@@ -17,6 +16,7 @@ use crate::redaction::{Found, Redactor};
 use crate::sessions::{Choice, Line};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
+use lored_recognise::{Closeness, canonical_key, match_known, shown_name};
 
 /// What another system said counts as fresh for so long: an hour.
 pub const FRESH_MICROS: Micros = 3600 * 1_000_000;

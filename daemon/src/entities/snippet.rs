@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use super::event::Source;
-use super::recognise::is_hidden;
 use super::view::MentionRow;
 use crate::error::Refusal;
 use crate::log::{Log, Position, codec};
@@ -11,6 +10,7 @@ use crate::sessions::Line;
 use crate::state::State;
 use crate::steps::{self, Text};
 use crate::store::Blobs;
+use lored_recognise::is_hidden;
 
 /// Characters shown before a name, and behind it.
 const AROUND_BYTES: usize = 80;

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored::entities::recognise::{
+use lored_recognise::{
     FINDS_MAX, Gazetteer, Knowledge, KnownName, NAME_BYTES_MAX, PackSet, canonical_key, recognise,
 };
 

@@ -11,7 +11,6 @@ use lore::protocol::Position;
 use lore::protocol::entities::{Entity, EntityName};
 
 use super::event::EntityRef;
-use super::recognise::{canonical_key, shown_name};
 use super::relevance::{is_high, is_recent};
 use super::room::Room;
 use super::top::Scored;
@@ -21,6 +20,7 @@ use crate::error::Refusal;
 use crate::operation::{Context, Operation};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
+use lored_recognise::{canonical_key, shown_name};
 
 /// The lines.
 pub const OPERATIONS: &[Operation] = &[
@@ -113,7 +113,7 @@ fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
     shown_name(given).ok_or_else(|| {
         Refusal::invalid(format!(
             "the name in `{argument}` is empty or too long; it has 1 to {} bytes",
-            super::recognise::NAME_BYTES_MAX
+            lored_recognise::NAME_BYTES_MAX
         ))
     })
 }

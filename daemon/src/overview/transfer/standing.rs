@@ -17,11 +17,11 @@ use super::tell::Told;
 use super::write::Export;
 use crate::canonical::Canonical;
 use crate::clock::{Micros, format_time};
-use crate::entities::recognise::{UNKNOWN_KIND, canonical_key};
 use crate::entities::{EntitiesFound, EntitiesRelated};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Origin, Position};
 use crate::sessions;
+use lored_recognise::{UNKNOWN_KIND, canonical_key};
 
 /// How it stands.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::error::{PackError, Reason};
 use super::rule::{self, Compiling, Rule, groups, read_whole};
 use super::table::{Source, Table};
 use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX};
-use crate::entities::recognise::edges::EDGES;
+use crate::edges::EDGES;
 use std::collections::HashMap;
 use std::sync::Arc;
 use toml::de::DeTable;

@@ -2,9 +2,9 @@
 
 use super::Flat;
 use super::reader::{Document, Node, Value};
-use crate::entities::recognise::names::{canonical_key, shown_name};
-use crate::entities::recognise::packs::PackSet;
-use crate::entities::recognise::{Data, Link};
+use crate::names::{canonical_key, shown_name};
+use crate::packs::PackSet;
+use crate::{Data, Link};
 use std::collections::HashMap;
 
 /// Keys that wrap a result without being part of it.

@@ -1,7 +1,7 @@
 //! References in turn after turn of a conversation.
 
-use crate::entities::recognise::tests::PACKS;
-use crate::entities::recognise::{How, Knowledge, Mention, listing, mentions, recognise};
+use crate::tests::PACKS;
+use crate::{How, Knowledge, Mention, listing, mentions, recognise};
 
 /// What the last of several texts refers to.
 fn meant(texts: &[&str]) -> Vec<String> {

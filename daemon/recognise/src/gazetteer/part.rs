@@ -1,8 +1,8 @@
 //! One automaton over many names, and the filter in front of it.
 
 use super::{KnownName, is_searched};
-use crate::entities::recognise::edges::{Edges, is_word};
-use crate::entities::recognise::names::canonical_key;
+use crate::edges::{Edges, is_word};
+use crate::names::canonical_key;
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};

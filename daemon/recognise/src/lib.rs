@@ -1,5 +1,8 @@
-//! Recognition: which entities a text mentions. Pure: the same packs, text and knowledge give the
+//! Recognition for lored: which entities a text mentions. Pure: the same packs, text and knowledge give the
 //! same finds.
+//!
+//! What it is not: it keeps nothing and reads no events. What a session knows, and what becomes of the
+//! finds, is the daemon's (`daemon/src/entities`).
 //!
 //! Three layers look at a text. **Patterns**: the rules of the packs, such as the shape of an
 //! address. **Known names**: the [`Gazetteer`]s, first the session's, then its project's.

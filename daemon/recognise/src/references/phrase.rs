@@ -1,7 +1,7 @@
 //! The phrases of a text that may refer to something.
 
-use crate::entities::recognise::edges::is_word;
-use crate::entities::recognise::packs::{Noun, PackSet};
+use crate::edges::is_word;
+use crate::packs::{Noun, PackSet};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Named checks: what a pattern alone cannot say about a name.
 
 use super::facts::Kinds;
-use crate::entities::recognise::names;
+use crate::names;
 use std::net::IpAddr;
 use std::str::FromStr;
 
