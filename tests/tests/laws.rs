@@ -159,26 +159,9 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
     ("toml_edit", &["client/src/cli/setup/toml_file.rs"]),
     (
         "pulldown_cmark",
-        &[
-            "daemon/src/projects/outline/",
-            "daemon/src/documents/ingest/",
-        ],
+        &["daemon/src/projects/outline/", "daemon/ingest/src/"],
     ),
-    ("chardetng", &["daemon/src/documents/ingest/"]),
-    ("csv", &["daemon/src/documents/ingest/"]),
-    ("encoding_rs", &["daemon/src/documents/ingest/"]),
-    ("flate2", &["daemon/src/documents/ingest/"]),
-    ("html5gum", &["daemon/src/documents/ingest/"]),
     ("ignore", &["daemon/src/documents/sources/"]),
-    ("quick_xml", &["daemon/src/documents/ingest/"]),
-    (
-        "rawzip",
-        &[
-            "daemon/src/documents/ingest/",
-            "tests/fuzz/fuzz_targets/office.rs",
-        ],
-    ),
-    ("saphyr_parser", &["daemon/src/documents/ingest/"]),
     ("tiktoken_rs", &["daemon/build.rs"]),
     (
         "toml",
@@ -189,7 +172,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/recognise/src/packs/",
             "daemon/src/projects/marker.rs",
             "daemon/src/projects/template/",
-            "daemon/src/documents/ingest/",
+            "daemon/ingest/src/",
             "tests/fuzz/fuzz_targets/config.rs",
         ],
     ),

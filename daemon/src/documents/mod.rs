@@ -6,7 +6,6 @@ mod catalogue;
 mod changed;
 mod command;
 mod event;
-pub mod ingest;
 mod meant;
 mod names;
 pub mod operations;

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::command::{Further, TakeDocument};
 use super::event::{DocumentContinued, DocumentTaken, Part, Taken};
-use super::ingest::Chunk;
 use super::sources;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
+use lored_ingest::Chunk;
 
 /// Bytes of a part's text, about: it is read whole to quote one chunk, so for each result of a search.
 const PART_BYTES: usize = 16 * 1024;

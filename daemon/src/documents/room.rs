@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::catalogue::{Catalogue, Shelf};
-use super::ingest::{Limits as Reading, Sizes};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::store::{Error, Rows};
+use lored_ingest::{Limits as Reading, Sizes};
 
 /// What can be set for documents.
 #[derive(Clone, Debug, Default)]

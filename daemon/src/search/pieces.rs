@@ -4,13 +4,13 @@
 //! holds no text, and what is quoted is what the log says.
 
 use crate::checkpoints::{self, CheckpointFact};
-use crate::documents::ingest::{self, Limits, Sizes};
 use crate::documents::{self, DocumentFact};
 use crate::log::Stamped;
 use crate::messages::{self, MessageFact};
 use crate::projects::{self, ProjectFact};
 use crate::steps::{self, StepRecorded, Text};
 use crate::store::{Blobs, Error};
+use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
 
 /// Pieces of a message, a result or a context file that can be found, at most.
@@ -313,12 +313,12 @@ fn cut(text: &str, name: &str) -> Vec<Piece> {
     if name.ends_with(".txt") && text.len() < 800 {
         return whole();
     }
-    let Ok(extracted) = ingest::extract_whole(text, name, &Limits::default()) else {
+    let Ok(extracted) = lored_ingest::extract_whole(text, name, &Limits::default()) else {
         return whole();
     };
     let mut ended = 0;
     let mut pieces = Vec::new();
-    let chunks = ingest::chunks(&extracted, &Sizes::default());
+    let chunks = lored_ingest::chunks(&extracted, &Sizes::default());
     for (number, chunk) in (0..).zip(chunks.into_iter().take(PIECES_MAX)) {
         let told = ended.min(chunk.range.end).saturating_sub(chunk.range.start);
         ended = chunk.range.end;

@@ -8,9 +8,10 @@ use super::index::{Index, IndexError, Reached};
 use super::narrow::Scope;
 use super::tiers::name;
 use crate::log::Position;
+use lored_ingest::quotable;
 use lored_models::{Model, Tier};
 use lored_retrieval::ranking::{
-    Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, quotable, rerank,
+    Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, rerank,
 };
 use lored_retrieval::text::{Class, Query, Terms, Unit};
 use lored_retrieval::vectors::VectorError;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::documents::ingest::{Limits, Sizes, chunks, extract};
+use lored_ingest::{Limits, Sizes, chunks, extract};
 
 const NAMES: [&str; 12] = [
     "a.md", "a.txt", "a.rst", "a.html", "a.json", "a.jsonl", "a.yaml", "a.toml", "a.csv", "a.tsv",

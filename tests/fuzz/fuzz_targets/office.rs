@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
-use lored::documents::ingest::{Limits, Sizes, chunks, extract};
+use lored_ingest::{Limits, Sizes, chunks, extract};
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
 const WORDS: [&str; 3] = ["word/document.xml", "word/styles.xml", "word/footnotes.xml"];

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::documents::ingest::{Limits, Sizes, chunks, extract};
+use lored_ingest::{Limits, Sizes, chunks, extract};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(document) = extract(bytes, "a.pdf", &Limits::default()) {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored::quotes::{PieceHash, outside, pieces, quoted_spans};
-use lored_retrieval::ranking::{quotable, sentences};
+use lored_ingest::{quotable, sentences};
 use lored_retrieval::text::analyser::{Analyser, Purpose};
 use lored::shown;
 use lored::tokens::Tokens;

@@ -4,12 +4,10 @@
 mod caption;
 mod fusion;
 mod rerank;
-mod sentences;
 
 pub use caption::{Caption, CaptionPart, caption, words};
 pub use fusion::{Fused, Fusion, Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse};
 pub use rerank::{DEPTH, Reranked, WEIGHT, best_sentence, rerank};
-pub use sentences::{is_item, quotable, sentences};
 
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,8 @@ use rustix::io::Errno;
 use super::failure::why;
 use super::stamp::Stamp;
 use crate::clock::Clock;
-use crate::documents::ingest::passed_over;
 use crate::log::Hash;
+use lored_ingest::passed_over;
 
 /// How often a file is read that changes meanwhile.
 const TRIES: u32 = 3;

@@ -9,11 +9,9 @@ use serde_json::{Map, Value};
 use super::read::{Content, Unread};
 use super::stamp::Stamp;
 use crate::documents::event::SourceAdded;
-use crate::documents::ingest::{
-    self, Block, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning,
-};
 use crate::log::Hash;
 use crate::redaction::{Found, Redactor};
+use lored_ingest::{self, Block, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning};
 
 /// The longest that names and tags of a document may be, in bytes.
 const NAME_BYTES_MAX: usize = 256;
@@ -98,16 +96,19 @@ pub fn take(
     let file_name = path.rsplit('/').next().unwrap_or(path);
     let mut found = Found::default();
     let bytes = without_secrets(bytes, redactor, &mut found);
-    let mut extracted = ingest::extract(bytes, file_name, limits).map_err(|why| match why {
-        Refused::Binary { what } if !ingest::is_promised(file_name) => Unread::Skipped(what),
-        other => Unread::Failed(other.to_string()),
-    })?;
+    let mut extracted =
+        lored_ingest::extract(bytes, file_name, limits).map_err(|why| match why {
+            Refused::Binary { what } if !lored_ingest::is_promised(file_name) => {
+                Unread::Skipped(what)
+            }
+            other => Unread::Failed(other.to_string()),
+        })?;
     redact(&mut extracted, redactor, &mut found);
     let told = found
         .sentence()
         .map(|reason| Warning { line: None, reason });
     extracted.warnings.extend(told);
-    let chunks = ingest::chunks(&extracted, sizes);
+    let chunks = lored_ingest::chunks(&extracted, sizes);
     let front = std::mem::take(&mut extracted.front_matter);
     let mut said = Said::new(front, given, folder_of(base, path), &extracted.file_type);
     said.warnings.append(&mut extracted.warnings);

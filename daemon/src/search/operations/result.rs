@@ -11,7 +11,8 @@ use crate::error::Refusal;
 use crate::search::found::{Described, Reader};
 use crate::search::run::{Ranked, Search, Searched};
 use crate::search::stems::stems;
-use lored_retrieval::ranking::{LegScore, caption, quotable};
+use lored_ingest::quotable;
+use lored_retrieval::ranking::{LegScore, caption};
 use lored_retrieval::text::Kind;
 
 /// Characters of a preview.

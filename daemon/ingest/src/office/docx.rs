@@ -2,11 +2,11 @@
 
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
-use crate::documents::ingest::Refused;
-use crate::documents::ingest::blocks::Sort;
-use crate::documents::ingest::draft::{Draft, short};
-use crate::documents::ingest::limits::Budget;
-use crate::documents::ingest::table::Table;
+use crate::Refused;
+use crate::blocks::Sort;
+use crate::draft::{Draft, short};
+use crate::limits::Budget;
+use crate::table::Table;
 use std::collections::BTreeMap;
 
 /// Lists within lists are indented down to this depth.

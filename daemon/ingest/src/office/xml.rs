@@ -1,8 +1,8 @@
 //! XML of office documents as a stream of elements and texts: no entities but the five of XML itself,
 //! no document types, bounded nesting.
 
-use crate::documents::ingest::Refused;
-use crate::documents::ingest::limits::Budget;
+use crate::Refused;
+use crate::limits::Budget;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
@@ -62,7 +62,7 @@ pub(super) fn walk(
     mut tell: impl FnMut(Node<'_>) -> Result<(), Refused>,
 ) -> Result<(), Refused> {
     let broken = |why: String| Refused::Broken { what, why };
-    let Some(decoded) = crate::documents::ingest::decode::decode(bytes.into()) else {
+    let Some(decoded) = crate::decode::decode(bytes.into()) else {
         return Err(broken("a part of it is no text".to_owned()));
     };
     let mut reader = Reader::from_str(&decoded.text);

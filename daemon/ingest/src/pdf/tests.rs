@@ -1,7 +1,7 @@
 //! PDF files made here, whole, broken and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use crate::documents::ingest::{Extracted, Limits, Refused, extract};
+use crate::{Extracted, Limits, Refused, extract};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 
 use super::Sizes;
 use super::words::{Count, count};
-use crate::documents::ingest::{Block, Sort};
-use lored_retrieval::ranking::{is_item, sentences};
+use crate::sentences::{is_item, sentences};
+use crate::{Block, Sort};
 use std::ops::Range;
 
 /// What breaking before a piece costs where nothing else is said.

@@ -1,7 +1,7 @@
 //! The parts of an office document: a zip archive, read within limits whatever it claims.
 
-use crate::documents::ingest::Refused;
-use crate::documents::ingest::limits::Budget;
+use crate::Refused;
+use crate::limits::Budget;
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 use std::collections::BTreeMap;

@@ -210,7 +210,7 @@ fn is_break(text: &str, at: usize) -> bool {
 }
 
 /// Whether a line begins an item of a list.
-pub fn is_item(line: &str) -> bool {
+pub(crate) fn is_item(line: &str) -> bool {
     let line = line.trim_start();
     if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '–', '‣', '◦', '▪']) {
         return rest.starts_with([' ', '\t']);

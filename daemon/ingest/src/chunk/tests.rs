@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{Chunk, Sizes, chunks, words};
-use crate::documents::ingest::{Extracted, Limits, extract};
-use lored_retrieval::ranking::sentences;
+use crate::sentences::sentences;
+use crate::{Extracted, Limits, extract};
 use proptest::prelude::*;
 
 fn read(name: &str, text: &str) -> Extracted {

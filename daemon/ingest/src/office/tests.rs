@@ -1,7 +1,7 @@
 //! Documents of Word and PowerPoint made here, whole and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use crate::documents::ingest::{Extracted, Kind, Limits, Refused, Sort, extract};
+use crate::{Extracted, Kind, Limits, Refused, Sort, extract};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use proptest::prelude::*;

@@ -224,7 +224,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::documents::ingest::{Extracted, Limits, extract};
+    use crate::{Extracted, Limits, extract};
 
     /// What the fields of a text are by a reader of whole rows.
     fn rows(text: &str, separator: u8) -> Vec<Vec<String>> {

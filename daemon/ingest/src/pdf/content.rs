@@ -4,8 +4,8 @@ use super::font::Font;
 use super::matrix::Matrix;
 use super::object::{Dict, Lexer, Object};
 use super::store::Store;
-use crate::documents::ingest::Refused;
-use crate::documents::ingest::limits::Budget;
+use crate::Refused;
+use crate::limits::Budget;
 use std::collections::HashMap;
 use std::rc::Rc;
 

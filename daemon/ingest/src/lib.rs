@@ -1,8 +1,12 @@
-//! From a file's bytes to text, metadata and chunks. Nothing is trusted: any bytes give a text or a
-//! refusal, within limits of size, depth and time, and never a panic.
+//! Document ingestion for lored: from a file's bytes to text, metadata and chunks. Nothing is trusted: any
+//! bytes give a text or a refusal, within limits of size, depth and time, and never a panic.
 //!
-//! [`extract`] tells the kind of a file, reads it, and says where its sections and blocks are;
-//! [`chunks`] cuts the text into the pieces that are indexed, found and quoted.
+//! - [`extract`] detects the kind of a file, reads it, and finds its sections and blocks.
+//! - [`chunks`] cuts the text into the pieces that are indexed, found and quoted; [`sentences`] and
+//!   [`quotable`] cut it into sentences.
+//!
+//! What it is not: it opens no files and keeps nothing. Which files are read, and what is recorded of
+//! them, the daemon decides (`daemon/src/documents`).
 
 mod blocks;
 mod chunk;
@@ -19,6 +23,7 @@ mod office;
 mod pdf;
 mod plain;
 mod rst;
+mod sentences;
 mod table;
 mod toml;
 mod yaml;
@@ -31,6 +36,7 @@ pub use chunk::{Chunk, Sizes, chunks};
 pub use draft::Section;
 pub use kind::Kind;
 pub use limits::{Limits, Refused};
+pub use sentences::{quotable, sentences};
 
 use draft::Draft;
 use kind::Mark;

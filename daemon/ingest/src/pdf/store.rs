@@ -3,8 +3,8 @@
 
 use super::filter::{Unread, decoded};
 use super::object::{Dict, Lexer, Object};
-use crate::documents::ingest::Refused;
-use crate::documents::ingest::limits::Budget;
+use crate::Refused;
+use crate::limits::Budget;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
