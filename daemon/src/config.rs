@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use lored_models::Settings as SearchSettings;
+use lored_redact::Settings as RedactionSettings;
 use serde::Deserialize;
 
 use crate::api::Limits;
@@ -31,11 +33,9 @@ use crate::engine::Settings;
 use crate::forgetting;
 use crate::packs;
 use crate::projects::Settings as ProjectSettings;
-use crate::redaction::Settings as RedactionSettings;
 use crate::service::Access;
 use crate::sessions;
 use crate::upstream;
-use lored_models::Settings as SearchSettings;
 
 pub use http::Http;
 pub use reading::{Given, Origin, read};
@@ -197,7 +197,7 @@ pub enum Error {
     },
     /// What is redacted cannot be what the file says.
     #[error("`redaction`: {0}")]
-    Redaction(#[from] crate::redaction::Error),
+    Redaction(#[from] lored_redact::Error),
     /// A value is out of its range.
     #[error("the setting `{name}` is {value}; it must be {wanted}")]
     Value {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lore::places::{PlaceError, Places, ensure_folder};
+use lored_models::{ModelPlaces, Models};
 use namespace::{Namespace, Shared};
 use namespaces::Namespaces;
 use tokio::net::TcpListener;
@@ -29,7 +30,6 @@ use crate::reload::Lives;
 use crate::service::token::{TokenError, read_or_make};
 use crate::service::{Access, Door, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
-use lored_models::{ModelPlaces, Models};
 
 /// Why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]

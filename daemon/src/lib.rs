@@ -16,7 +16,6 @@
 //! - [`engine`]: the one writer, group commit, the last durable state
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
-//! - [`redaction`]: secrets are taken out of what comes in, before anything records it
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`; [`convert`]: what other programs keep
 //! - [`service`]: the daemon as a process; [`prepared`], [`confinement`]: what it gives up before it serves
@@ -55,7 +54,6 @@ pub mod program;
 pub mod projects;
 pub mod quotes;
 pub mod reading;
-pub mod redaction;
 pub mod reload;
 pub mod resource;
 pub mod rooms;

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lored_redact::{Rules, SharedRules};
 use tokio::sync::Notify;
 
 use crate::api::Limits;
@@ -15,7 +16,7 @@ use crate::live::{LastRead, Live};
 use crate::service::Access;
 use crate::service::manager::{News, tell};
 use crate::watching::{self, Change, Eyes, Folder, Ground, Place, Sight, Times, Watch};
-use crate::{checkpoints, forgetting, redaction, sessions};
+use crate::{checkpoints, forgetting, sessions};
 
 /// Sets what is logged; says why if it cannot.
 pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
@@ -34,7 +35,7 @@ pub struct Lives {
     /// What words of keys say.
     pub words: Live<checkpoints::Words>,
     /// Which secrets are looked for.
-    pub redaction: Live<redaction::Rules>,
+    pub redaction: SharedRules,
     /// Who may connect.
     pub access: Live<Access>,
     /// How the last reading went.
@@ -57,7 +58,7 @@ impl Lives {
         self.retention.set(config.retention);
         self.words.set(config.words.clone());
         self.access.set(config.access.clone());
-        match redaction::Rules::new(&config.redaction) {
+        match Rules::new(&config.redaction) {
             Ok(rules) => self.redaction.set(rules),
             // Settings that were read have been tried.
             Err(error) => tracing::error!(%error, "the rules of redaction stay as they were"),

@@ -38,7 +38,7 @@ fn redaction_md_has_every_kind() {
     let stored = std::fs::read_to_string(&path).expect("docs/redaction.md is there");
     let (before, rest) = stored.split_once("<!-- kinds -->\n").expect("a begin");
     let (_, after) = rest.split_once("<!-- /kinds -->").expect("an end");
-    let table = lored::redaction::kinds::table();
+    let table = lored_redact::kinds::table();
     let made = format!("{before}<!-- kinds -->\n{table}<!-- /kinds -->{after}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &made).expect("docs/redaction.md can be written");

@@ -609,7 +609,7 @@ fn public_names_stay() {
             .map(|key| format!("setting {key}")),
     );
     let kinds: std::collections::BTreeSet<&str> =
-        lored::redaction::kinds::all().map(|kind| kind.id).collect();
+        lored_redact::kinds::all().map(|kind| kind.id).collect();
     lines.extend(kinds.iter().map(|kind| format!("redaction {kind}")));
     hold("surface.txt", SURFACE, &lines);
 }

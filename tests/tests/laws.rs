@@ -44,7 +44,6 @@ const LINE: &[&str] = &[
     "quotes",
     "log",
     "store",
-    "redaction",
     "tokens",
     "shown",
     "canonical",

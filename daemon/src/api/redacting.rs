@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lore::protocol::Args;
+use lored_redact::Found;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Refusal;
 use crate::log::Actor;
 use crate::operation::{Caller, Context, Reply, blocking};
-use crate::redaction::Found;
 
 /// Larger arguments are looked through off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 64 << 10;
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::api::TABLE;
     use crate::operation::Access;
-    use crate::redaction::Redactor;
+    use lored_redact::Redactor;
 
     /// A reply that is an object says what was redacted, and no other byte of it changes.
     #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use lored_redact::{OwnRule, Rules, Settings};
 use serde::Deserialize;
 
 use super::Error;
 use super::setting::{Acts, Setting, Takes};
-use crate::redaction::{OwnRule, Rules, Settings};
 
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use lored_models::Settings;
 use serde::Deserialize;
 
 use super::setting::{Acts, Setting, Takes};
 use super::{Error, set};
-use lored_models::Settings;
 
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]

@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use lored_recognise::{UNKNOWN_KIND, canonical_key, shown_name};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Error, Lines, id_of, read_text, word};
-use lored_recognise::{UNKNOWN_KIND, canonical_key, shown_name};
 
 /// A line of the file; fields that are not named here are read over.
 #[derive(Debug, Deserialize)]

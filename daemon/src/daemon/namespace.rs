@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use lore::places::Places;
+use lored_models::Models;
+use lored_redact::Redactor;
 use tokio::task::JoinSet;
 
 use super::Error;
@@ -15,14 +17,12 @@ use crate::config::Config;
 use crate::engine::{DataFolder, Opened};
 use crate::operation::{Context, Extensions, Neighbours};
 use crate::prepared::Prepared;
-use crate::redaction::Redactor;
 use crate::reload::Lives;
 use crate::rooms::Rooms;
 use crate::sessions::LastAccess;
 use crate::store::Blobs;
 use crate::upstream::Resolvers;
 use crate::{checkpoints, chores, documents, entities, forgetting, projects, search};
-use lored_models::Models;
 
 /// How long is waited for whoever still works on a namespace that nobody uses, and how often it is looked.
 const REST_MAX: Duration = Duration::from_secs(1);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use lored_ingest::Chunk;
 use serde_bytes::ByteArray;
 use serde_json::Value;
 
@@ -13,7 +14,6 @@ use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
-use lored_ingest::Chunk;
 
 /// Bytes of a part's text, about: it is read whole to quote one chunk, so for each result of a search.
 const PART_BYTES: usize = 16 * 1024;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lored_ingest::{Limits as Reading, Sizes};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::catalogue::{Catalogue, Shelf};
@@ -10,7 +11,6 @@ use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::store::{Error, Rows};
-use lored_ingest::{Limits as Reading, Sizes};
 
 /// What can be set for documents.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use lored_recognise::{Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
+
 use super::event::{EntityRef, How, Mention};
 use super::room::Room;
 use super::view::{Named, NamesOf, Recent, recent};
@@ -12,7 +14,6 @@ use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
-use lored_recognise::{Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
 
 /// Entities of one event, together.
 pub const MENTIONS_MAX: usize = 500;

@@ -4,6 +4,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use lored_recognise::{Closeness, canonical_key, match_known, shown_name};
+use lored_redact::{Found, Redactor};
+
 use super::command::Note;
 use super::event::{EntityData, EntityRef, EntityResolved, Mention};
 use super::recognition::{Finds, Knowing};
@@ -12,11 +15,9 @@ use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::log::{Body, Position, codec};
 use crate::operation::Context;
-use crate::redaction::{Found, Redactor};
 use crate::sessions::{Choice, Line};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
-use lored_recognise::{Closeness, canonical_key, match_known, shown_name};
 
 /// What another system said counts as fresh for so long: an hour.
 pub const FRESH_MICROS: Micros = 3600 * 1_000_000;

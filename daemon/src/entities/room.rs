@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
+
 use super::follow::Progress;
 use super::view::{NamesOf, names};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::state::State;
-use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
 
 /// Gazetteers that are kept: those used last.
 const GAZETTEERS_MAX: usize = 64;

@@ -1,5 +1,6 @@
 //! What stands around a mention.
 
+use lored_recognise::is_hidden;
 use serde::Deserialize;
 
 use super::event::Source;
@@ -10,7 +11,6 @@ use crate::sessions::Line;
 use crate::state::State;
 use crate::steps::{self, Text};
 use crate::store::Blobs;
-use lored_recognise::is_hidden;
 
 /// Characters shown before a name, and behind it.
 const AROUND_BYTES: usize = 80;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use lore::places::{Places, ensure_folder};
+use lored_models::{ModelPlaces, Offer, Tier, add, chosen, offers};
 
 use super::{Outcome, folder, text};
 use crate::config::Config;
-use lored_models::{self, ModelPlaces, Offer, Tier, add, chosen, offers};
 
 /// Shows every model there is: id, numbers in a vector, tier, bytes, where it comes from, whether it is
 /// in use, and why it cannot be used.
@@ -21,7 +21,7 @@ pub fn list(config: &Config, places: &Places) -> Outcome {
         lore::outln!("{}", line(offer, in_use.contains(&Some(at)), config));
     }
     if chosen(&offers, Tier::Second).is_none() {
-        lore::outln!("no second tier: {}", models::why_none());
+        lore::outln!("no second tier: {}", lored_models::why_none());
     }
     lore::outln!("models are added to {}", places.added.display());
     Ok(true)

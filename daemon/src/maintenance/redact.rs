@@ -3,10 +3,10 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use lored_redact::{Found, Redactor, Rules, SharedRules};
+
 use super::{Outcome, text};
 use crate::config::Config;
-use crate::live::Live;
-use crate::redaction::{Found, Redactor, Rules};
 
 /// Writes files without their secrets to standard output, one after the other; `-` is standard input.
 ///
@@ -48,7 +48,7 @@ pub fn check(config: &Config, files: &[PathBuf]) -> Outcome {
 
 fn redactor(config: &Config) -> Result<Redactor, String> {
     let rules = Rules::new(&config.redaction).map_err(text)?;
-    Ok(Redactor::new(Live::new(rules)))
+    Ok(Redactor::new(SharedRules::new(rules)))
 }
 
 /// A file as a text; bytes that are none are shown as U+FFFD.

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, AsOf, Meta, Position};
+use lored_redact::Redactor;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde::{Serialize, de::DeserializeOwned};
@@ -34,7 +35,6 @@ use crate::engine::{
 };
 use crate::error::{Code, Refusal};
 use crate::log::{NewEvent, index};
-use crate::redaction::Redactor;
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};

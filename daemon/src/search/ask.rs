@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::metadata::Condition;
-use crate::error::Refusal;
 use lored_retrieval::ranking::Fusion;
 use lored_retrieval::text::Kind;
+
+use super::metadata::Condition;
+use crate::error::Refusal;
 
 /// Results of a page, unless another number is asked for, and at most.
 pub const RESULTS: u64 = 10;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use lored_retrieval::text::{Addition, Change, Unit, key};
+
 use super::pieces::{
     Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces,
 };
@@ -12,7 +14,6 @@ use crate::log::{EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped};
 use crate::projects::ProjectFact;
 use crate::sessions;
 use crate::store::{Blobs, Error};
-use lored_retrieval::text::{Addition, Change, Unit, key};
 
 /// How many texts before a message or result stand beside it.
 const BESIDE: usize = 2;

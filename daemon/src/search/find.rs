@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use lored_retrieval::text::Kind;
+
 use super::ask::{Ask, Fusing, Mode};
 use super::found::Reader;
 use super::narrow::Scope;
@@ -13,7 +15,6 @@ use crate::documents::{self, Catalogue};
 use crate::error::Refusal;
 use crate::operation::Context;
 use crate::state::State;
-use lored_retrieval::text::Kind;
 
 pub use super::found::Described;
 

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lored_retrieval::text::Kind;
+
 use super::pieces::{Piece, Pieces, pieces};
 use super::tiers::{text_number, text_position};
 use crate::checkpoints::{self, CheckpointFact};
@@ -19,7 +21,6 @@ use crate::sessions;
 use crate::state::State;
 use crate::steps;
 use crate::store::Error;
-use lored_retrieval::text::Kind;
 
 /// Events whose texts are kept while one search goes on.
 const KEPT_MAX: usize = 128;

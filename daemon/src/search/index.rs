@@ -13,14 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lored_models::{ModelError, Models, Tier};
+use lored_retrieval::text::{self, TextIndex};
+use lored_retrieval::vectors::VectorError;
+
 use super::changes::{Changes, added_anew, changes};
 use super::tiers::{Tiered, VERSION, lock, remove, text_position, tier};
 use crate::engine::Published;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
-use lored_models::{ModelError, Models, Tier};
-use lored_retrieval::text::{self, TextIndex};
-use lored_retrieval::vectors::VectorError;
 
 /// The folder of the text index.
 const TEXT: &str = "text";

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use lored_retrieval::text::{Kind, Unit};
+
 use super::ask::{Ask, Narrowed, Pattern, plain_type};
 use super::pieces::{of_context, of_document, of_session};
 use crate::documents::operations::chunk_index;
@@ -10,7 +12,6 @@ use crate::documents::{Catalogue, Entry};
 use crate::projects;
 use crate::sessions;
 use crate::store::{Error, Rows};
-use lored_retrieval::text::{Kind, Unit};
 
 /// The units that a search is about.
 #[derive(Clone, Debug)]

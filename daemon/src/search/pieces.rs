@@ -3,6 +3,9 @@
 //! They are made when an event is indexed, and made again when one of them is shown: so the index
 //! holds no text, and what is quoted is what the log says.
 
+use lored_ingest::{Limits, Sizes};
+use lored_retrieval::text::Kind;
+
 use crate::checkpoints::{self, CheckpointFact};
 use crate::documents::{self, DocumentFact};
 use crate::log::Stamped;
@@ -10,8 +13,6 @@ use crate::messages::{self, MessageFact};
 use crate::projects::{self, ProjectFact};
 use crate::steps::{self, StepRecorded, Text};
 use crate::store::{Blobs, Error};
-use lored_ingest::{Limits, Sizes};
-use lored_retrieval::text::Kind;
 
 /// Pieces of a message, a result or a context file that can be found, at most.
 const PIECES_MAX: usize = 64;

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use lored_models::Models;
+
 use super::end;
 use super::index::{Index, IndexError};
 use super::tiers::{lock, remove};
 use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::Context;
-use lored_models::Models;
 
 /// What can be set of search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

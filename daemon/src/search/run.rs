@@ -3,11 +3,6 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::ask::{Ask, Mode};
-use super::index::{Index, IndexError, Reached};
-use super::narrow::Scope;
-use super::tiers::name;
-use crate::log::Position;
 use lored_ingest::quotable;
 use lored_models::{Model, Tier};
 use lored_retrieval::ranking::{
@@ -15,6 +10,12 @@ use lored_retrieval::ranking::{
 };
 use lored_retrieval::text::{Class, Query, Terms, Unit};
 use lored_retrieval::vectors::VectorError;
+
+use super::ask::{Ask, Mode};
+use super::index::{Index, IndexError, Reached};
+use super::narrow::Scope;
+use super::tiers::name;
+use crate::log::Position;
 
 /// Hits of each list that are fused; more than are reranked.
 const FUSED: usize = 100;

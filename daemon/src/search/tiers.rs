@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
+use lored_models::{Model, Models, Tier};
+use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
+
 use super::index::IndexError;
 use super::pieces::pieces;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
-use lored_models::{Model, Models, Tier};
-use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
 /// Counts up when the same events would give other units: then the indexes are made anew.
 pub const VERSION: u32 = 2;

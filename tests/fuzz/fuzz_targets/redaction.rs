@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored::redaction::{Found, Redactor};
+use lored_redact::{Found, Redactor};
 use serde_json::Value;
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lore::protocol::documents::{PutDocumentArgs, PutDocumentReply, PutStatus, SENT_BYTES_MAX};
+use lored_redact::{Found, Redactor};
 
 use super::sources::named;
 use crate::clock::parse_time;
@@ -23,7 +24,6 @@ use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::Hash;
 use crate::operation::{Access, Caller, Context, Op, blocking};
-use crate::redaction::{Found, Redactor};
 use crate::state::State;
 use crate::store::Rows;
 

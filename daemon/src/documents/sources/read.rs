@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use lored_ingest::passed_over;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 #[cfg(target_os = "linux")]
 use rustix::fs::{ResolveFlags, openat2};
@@ -16,7 +17,6 @@ use super::failure::why;
 use super::stamp::Stamp;
 use crate::clock::Clock;
 use crate::log::Hash;
-use lored_ingest::passed_over;
 
 /// How often a file is read that changes meanwhile.
 const TRIES: u32 = 3;

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
+use lored_ingest::{Block, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning};
+use lored_redact::{Found, Redactor};
 use serde_json::{Map, Value};
 
 use super::read::{Content, Unread};
 use super::stamp::Stamp;
 use crate::documents::event::SourceAdded;
 use crate::log::Hash;
-use crate::redaction::{Found, Redactor};
-use lored_ingest::{self, Block, Chunk, Extracted, FrontMatter, Limits, Refused, Sizes, Warning};
 
 /// The longest that names and tags of a document may be, in bytes.
 const NAME_BYTES_MAX: usize = 256;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use lore::protocol::Position;
 use lore::protocol::entities::{Entity, EntityName};
+use lored_recognise::{canonical_key, shown_name};
 
 use super::event::EntityRef;
 use super::relevance::{is_high, is_recent};
@@ -20,7 +21,6 @@ use crate::error::Refusal;
 use crate::operation::{Context, Operation};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
-use lored_recognise::{canonical_key, shown_name};
 
 /// The lines.
 pub const OPERATIONS: &[Operation] = &[

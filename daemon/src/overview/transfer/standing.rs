@@ -9,6 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use lore::protocol::RawObject;
+use lored_recognise::{UNKNOWN_KIND, canonical_key};
 
 use super::lines::Payload;
 use super::payloads::{Entity, Related};
@@ -21,7 +22,6 @@ use crate::entities::{EntitiesFound, EntitiesRelated};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Origin, Position};
 use crate::sessions;
-use lored_recognise::{UNKNOWN_KIND, canonical_key};
 
 /// How it stands.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What search finds for a message or a task: passages of documents, and what was said earlier.
 
+use lored_retrieval::text::Kind;
+
 use crate::documents;
 use crate::error::Refusal;
 use crate::log::Position;
@@ -10,7 +12,6 @@ use crate::search::{self, Described, Find};
 use crate::sessions::Line;
 use crate::state::State;
 use crate::store::Error;
-use lored_retrieval::text::Kind;
 
 /// Passages of documents that come into a pack at most.
 const DOCUMENTS: usize = 4;

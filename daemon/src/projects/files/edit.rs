@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lored_redact::Found;
+
 use super::super::command::{Instead, Subject};
 use super::super::compare::{Merge, merge};
 use super::super::disk::Name;
@@ -21,7 +23,6 @@ use crate::engine::Write;
 use crate::error::Refusal;
 use crate::log::{Actor, Hash};
 use crate::operation::{Context, blocking};
-use crate::redaction::Found;
 use crate::state::State;
 
 /// Who edits by hand.

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lored_retrieval::text::{Class, Query, TextIndex};
+
 use super::*;
 use crate::engine::tests::{Ask, Bench, create, forgetting_of, record_long};
-use lored_retrieval::text::{Class, Query, TextIndex};
 
 /// Letters of the words that the steps have: each has one of them.
 const LETTERS: std::ops::Range<u16> = 3..43;

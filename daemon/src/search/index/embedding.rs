@@ -3,13 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use lored_models::{Model, Models, Tier};
+use lored_retrieval::vectors::{VectorError, VectorStore};
+
 use super::{Index, IndexError};
 use crate::engine::Published;
 use crate::log::Log;
 use crate::search::tiers::{Tiered, embedded, keep, lock, newest, vectors_of};
 use crate::store::Blobs;
-use lored_models::{Model, Models, Tier};
-use lored_retrieval::vectors::{VectorError, VectorStore};
 
 /// Vectors of the second tier that are made although something was just recorded.
 const FEW: usize = 64;

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use lored_models::Tier;
+use lored_retrieval::vectors::VectorError;
+
 use super::{Index, IndexError};
 use crate::search::tiers::{Tiered, lock, name, remove};
 use crate::store::durable;
-use lored_models::Tier;
-use lored_retrieval::vectors::VectorError;
 
 /// What is fresh is written down when it is so much.
 const FRESH_BYTES_MAX: u64 = 24 << 20;

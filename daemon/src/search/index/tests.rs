@@ -4,11 +4,12 @@
 
 use std::fs;
 
-use super::*;
-use crate::search::{Limits, Room};
 use lored_models::{ModelPlaces, Settings};
 use lored_retrieval::text::{Addition, Change, Kind, Unit};
 use lored_retrieval::vectors::{Generation, VectorStore};
+
+use super::*;
+use crate::search::{Limits, Room};
 
 fn models(second_tier: bool) -> Arc<Models> {
     let settings = Settings {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
+use lored_retrieval::text::Kind;
 
 use super::answer::{Page, answer};
 use super::given::{fusing, mode, narrowed};
@@ -12,7 +13,6 @@ use crate::operation::cursor::List;
 use crate::operation::{Access, Caller, Context, Op};
 use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::state::State;
-use lored_retrieval::text::Kind;
 
 /// The usual constant of reciprocal ranks.
 pub const K: u64 = 60;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lore::protocol::search::{SearchArgs, SearchReply};
+use lored_retrieval::text::Kind;
 
 use super::answer::{Page, answer};
 use super::documents::K;
@@ -17,7 +18,6 @@ use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::sessions;
 use crate::state::State;
 use crate::store::{Error, Rows};
-use lored_retrieval::text::Kind;
 
 /// `search`.
 pub struct Search;

@@ -16,6 +16,7 @@ use lore::protocol::search::{
     SearchByWorkItemArgs, SearchChunkRangeArgs, SearchFileChunksArgs, SearchReply, SearchType,
     SearchWorkItemsArgs, SemanticSearchArgs,
 };
+use lored_retrieval::text::Kind;
 
 use super::answer::{Page, answer, in_order};
 use super::documents::K;
@@ -28,7 +29,6 @@ use crate::operation::cursor::List;
 use crate::operation::{Access, Caller, Context, Op};
 use crate::search::ask::{Ask, Fusing, results};
 use crate::state::State;
-use lored_retrieval::text::Kind;
 
 /// Results, unless another number is asked for.
 const RESULTS: u64 = 5;

@@ -6,14 +6,14 @@ use lore::protocol::Position as WirePosition;
 use lore::protocol::search::{
     Caption, Kind as WireKind, LegScore as WireLeg, Range as WireRange, Scores, SearchResult,
 };
+use lored_ingest::quotable;
+use lored_retrieval::ranking::{LegScore, caption};
+use lored_retrieval::text::Kind;
 
 use crate::error::Refusal;
 use crate::search::found::{Described, Reader};
 use crate::search::run::{Ranked, Search, Searched};
 use crate::search::stems::stems;
-use lored_ingest::quotable;
-use lored_retrieval::ranking::{LegScore, caption};
-use lored_retrieval::text::Kind;
 
 /// Characters of a preview.
 const PREVIEW_CHARS: usize = 400;

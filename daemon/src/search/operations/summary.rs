@@ -7,6 +7,7 @@ use lore::protocol::documents::{
     ContextSummary, DetailLevel, Facet, FileFailure, GetIndexSummaryArgs, GetIndexSummaryReply,
     IndexState,
 };
+use lored_models::Tier;
 
 use super::answer::open;
 use crate::clock::format_time;
@@ -15,7 +16,6 @@ use crate::documents::{self, Catalogue, Entry, type_of};
 use crate::error::Refusal;
 use crate::operation::{Access, Caller, Context, Op, blocking};
 use crate::state::State;
-use lored_models::Tier;
 
 /// Contexts, file types, categories and tags of a detailed summary.
 const DETAILED: [usize; 4] = [5, 10, 10, 15];

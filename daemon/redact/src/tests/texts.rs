@@ -353,7 +353,7 @@ fn settings_are_followed() {
     let with = |change: &dyn Fn(&mut Settings)| {
         let mut settings = Settings::default();
         change(&mut settings);
-        Rules::new(&settings).map(|rules| Redactor::new(Live::new(rules)))
+        Rules::new(&settings).map(|rules| Redactor::new(SharedRules::new(rules)))
     };
     let text_of = |redactor: Redactor| redactor.text(&text, &mut Found::default()).into_owned();
     let off = with(&|settings| settings.off.push("password".to_owned())).unwrap();

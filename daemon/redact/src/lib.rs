@@ -1,8 +1,16 @@
-//! Secrets taken out of what comes in, before it is recorded: keys, tokens, passwords are replaced by
-//! `[redacted:KIND]`, and what surrounds them stays.
+//! Redaction for lored: secrets are taken out of what comes in, before it is recorded. Keys, tokens and
+//! passwords are replaced by `[redacted:KIND]`, and what surrounds them stays.
 //!
 //! Pure: texts go in and come out. What is found depends on the text and the settings alone; a text
 //! that was redacted comes out as it is. There is no way back, and nothing remembers what was there.
+//!
+//! - [`Redactor`] redacts texts and JSON, and counts what it replaced.
+//! - [`Rules`] are what it looks for, made of the user's [`Settings`]; [`SharedRules`] can be replaced while
+//!   redactors use them.
+//! - [`kinds`] lists the kinds of secrets that are recognised.
+//!
+//! What it is not: it reads no settings file, and does not know which arguments and files pass through it;
+//! the daemon does (`daemon/src/api/redacting.rs`).
 
 mod address;
 mod assignment;
@@ -15,6 +23,7 @@ pub mod kinds;
 mod names;
 mod own;
 mod rules;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -28,17 +37,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::live::Live;
 use rules::PASSES_MAX;
 
 pub use found::Found;
 pub use own::{Error, OwnRule, Settings};
 pub use rules::Rules;
+pub use shared::SharedRules;
 
 /// Replaces secrets by the names of their kinds, and counts them.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    rules: Live<Rules>,
+    rules: SharedRules,
     counts: Mutex<Found>,
 }
 
@@ -75,7 +84,7 @@ impl Places {
 impl Redactor {
     /// By these rules, also once they are replaced by others.
     #[must_use]
-    pub fn new(rules: Live<Rules>) -> Self {
+    pub fn new(rules: SharedRules) -> Self {
         Self {
             rules,
             counts: Mutex::default(),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lore::protocol::nearest;
 use regex_automata::meta::Regex;
 
 use super::Rules;
@@ -117,7 +116,7 @@ pub(super) fn rules(settings: &Settings) -> Result<Rules, Error> {
             None => {
                 return Err(Error::Kind {
                     name: name.clone(),
-                    nearest: nearest(name, FINDER.ids.iter().copied()).map(str::to_owned),
+                    nearest: nearest_kind(name).map(str::to_owned),
                 });
             }
         }
@@ -227,6 +226,21 @@ fn usable(pattern: &str, of: impl Fn() -> String) -> Result<Regex, Error> {
         )),
         false => Ok(regex),
     }
+}
+
+/// The kind that was most likely meant: one that holds the name or is held by it, or differs in at most a
+/// third of the letters.
+fn nearest_kind(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let is_likely = |id: &str, edits: usize| {
+        name.len() >= 3 && id.contains(&name)
+            || name.contains(id)
+            || edits <= name.len().min(id.len()).div_ceil(3)
+    };
+    let ids = FINDER.ids.iter().filter(|_| name.len() <= NAME_BYTES_MAX);
+    let edits = ids.map(|id| (strsim::osa_distance(&name, id), *id));
+    let likely = edits.filter(|(edits, id)| is_likely(id, *edits));
+    likely.min().map(|(_, id)| id)
 }
 
 fn near(nearest: Option<&String>) -> String {

@@ -1,9 +1,9 @@
-//! How quick redaction is: `time cargo run --release -p lored --example redaction -- FILE…` looks through
+//! How quick redaction is: `time cargo run --release -p lored-redact --example redaction -- FILE…` looks through
 //! each file, as text and as JSON, until that was 200 MB, and tells MB for each second that passed.
 
 use std::time::Instant;
 
-use lored::redaction::{Found, Redactor};
+use lored_redact::{Found, Redactor};
 
 const BYTES: usize = 200_000_000;
 
