@@ -11,7 +11,7 @@ const VALUE_CHARS: usize = 32;
 /// Text for one line of a terminal: what could move the cursor, turn the direction of writing or
 /// hide is shown as an escape. `width` is in characters; 0 means any.
 #[must_use]
-pub fn shown(text: &str, width: usize) -> String {
+pub fn sanitize(text: &str, width: usize) -> String {
     let mut line = String::with_capacity(text.len().min(width.max(16) * 4));
     let mut characters = text.chars().enumerate().peekable();
     while let Some((count, character)) = characters.next() {
@@ -19,25 +19,25 @@ pub fn shown(text: &str, width: usize) -> String {
             line.push('…');
             break;
         }
-        push_shown(&mut line, character);
+        push_sanitized(&mut line, character);
     }
     line
 }
 
 /// The same for text of several lines.
 #[must_use]
-pub fn shown_lines(text: &str) -> String {
+pub fn sanitize_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '\n' | '\t' => shown.push(character),
-            _ => push_shown(&mut shown, character),
+            _ => push_sanitized(&mut shown, character),
         }
     }
     shown
 }
 
-fn push_shown(line: &mut String, character: char) {
+fn push_sanitized(line: &mut String, character: char) {
     if is_hidden(character) {
         line.extend(character.escape_default());
     } else {
@@ -107,7 +107,7 @@ pub fn summary(payload: &Value) -> String {
     for (name, value) in fields {
         let value = match value {
             Value::Null => continue,
-            Value::String(text) => shown(text, VALUE_CHARS),
+            Value::String(text) => sanitize(text, VALUE_CHARS),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             Value::Array(items) => format!("[{}]", items.len()),
             Value::Object(fields) => format!("{{{}}}", fields.len()),
@@ -115,11 +115,11 @@ pub fn summary(payload: &Value) -> String {
         if !summary.is_empty() {
             summary.push(' ');
         }
-        summary.push_str(&shown(name, VALUE_CHARS));
+        summary.push_str(&sanitize(name, VALUE_CHARS));
         summary.push('=');
         summary.push_str(&value);
     }
-    shown(&summary, SUMMARY_CHARS)
+    sanitize(&summary, SUMMARY_CHARS)
 }
 
 #[cfg(test)]
@@ -131,14 +131,14 @@ mod tests {
     #[test]
     fn what_could_trick_a_terminal_is_shown() {
         assert_eq!(
-            shown("a\x1b[31mb\u{202e}c\n", 0),
+            sanitize("a\x1b[31mb\u{202e}c\n", 0),
             "a\\u{1b}[31mb\\u{202e}c\\n"
         );
-        assert_eq!(shown("abcdef", 4), "abc…");
-        assert_eq!(shown("abcd", 4), "abcd");
-        assert_eq!(shown_lines("a\nb\r"), "a\nb\\r");
+        assert_eq!(sanitize("abcdef", 4), "abc…");
+        assert_eq!(sanitize("abcd", 4), "abcd");
+        assert_eq!(sanitize_lines("a\nb\r"), "a\nb\\r");
         assert_eq!(
-            shown("\u{61c}\u{ad}\u{e0041}é漢\u{fe0f}", 0),
+            sanitize("\u{61c}\u{ad}\u{e0041}é漢\u{fe0f}", 0),
             "\\u{61c}\\u{ad}\\u{e0041}é漢\u{fe0f}"
         );
     }

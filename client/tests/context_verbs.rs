@@ -14,12 +14,16 @@ fn desk() -> Desk {
     Desk::with(reply)
 }
 
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
 /// What runs send, by the words of the line, operation and arguments.
 fn check_sent(desk: &Desk, wanted: &[(&str, &str, &str)]) {
     for (line, operation, args) in wanted {
         let words: Vec<&str> = line.split(' ').collect();
-        let sent = desk.sends(&words);
-        assert_eq!(sent, ((*operation).into(), (*args).into()), "{line}");
+        let (called, sent) = desk.sends(&words);
+        assert_eq!((&*called, json(&sent)), (*operation, json(args)), "{line}");
     }
 }
 
@@ -111,7 +115,7 @@ fn contents_are_read() {
     let file = file.to_str().unwrap();
     let args = r##"{"project_id":"current","file_type":"bugs","content":"# Bugs\r\n","key":"k"}"##;
     let sent = desk.sends(&["context", "update", "bugs", file, "--key", "k"]);
-    assert_eq!(sent, ("update_context".into(), args.into()));
+    assert_eq!((&*sent.0, json(&sent.1)), ("update_context", json(args)));
     lore(
         desk.home(),
         &["context", "append", "bugs", "--expect", "0"],
@@ -119,7 +123,8 @@ fn contents_are_read() {
     );
     let args =
         r###"{"project_id":"current","file_type":"bugs","entry":"## B-1","expected_version":0}"###;
-    assert_eq!(desk.last(), ("append_context".into(), args.into()));
+    let sent = desk.last();
+    assert_eq!((&*sent.0, json(&sent.1)), ("append_context", json(args)));
     lore(desk.home(), &["context", "update", "bugs", "-"], "é");
     assert!(desk.last().1.contains(r#""content":"é""#));
     let (code, _, err) = desk.run(&["context", "update", "bugs", "/nonexistent/x.md"]);
@@ -195,7 +200,7 @@ fn what_does_not_fit_is_told() {
              add a section\n    \
              with bugs\n  \
              line 7: error: no \\u{1b}date\n\
-             Attempt 2; what you gave is kept: `lore context get bugs --draft`\n"
+             Attempt 2; your content is kept: `lore context get bugs --draft`\n"
                 .to_owned()
         )
     );
@@ -208,7 +213,7 @@ fn what_does_not_fit_is_told() {
              line 7: error: no date\n    \
              give it\n\
              Read the draft.\n\
-             Attempt 4; what you gave is kept: `lore context get bugs --draft`\n"
+             Attempt 4; your content is kept: `lore context get bugs --draft`\n"
                 .to_owned()
         )
     );
@@ -236,7 +241,7 @@ fn conflicts_are_told() {
         desk.run(&all)
     };
     let told = format!(
-        "{said}  Their changes and yours do not touch: --merged FILE writes both into a file\n"
+        "{said}  Their changes and yours do not overlap: --merged FILE writes both to a file\n"
     );
     assert_eq!(update(&["--expect", "1"]), (5, String::new(), told));
     let told = format!(
@@ -252,7 +257,7 @@ fn conflicts_are_told() {
         err.contains("`lore context diff bugs 1 5` shows theirs"),
         "{err}"
     );
-    assert!(!file.exists(), "nothing was joined");
+    assert!(!file.exists(), "nothing was merged");
     let (code, _, err) = update(&["--expect", "3"]);
     assert_eq!((code, &*err), (5, "lore: others write\n  Read it.\n"));
     let (code, _, err) = update(&["--expect", "1", "--merged", "/nonexistent/x"]);
@@ -307,7 +312,7 @@ fn tables_are_told_to_people() {
     assert_eq!(
         err,
         "lore: /c/templates/b\\u{1b}.toml, line 3: unknown key `nmae`; did you mean `name`?\n  \
-         This file is not in force; what was in force before it broke still is\n"
+         This file is not in force; its last valid version still is\n"
     );
     assert_eq!(
         desk.out(&["project", "init", "/s/shop"]),
@@ -329,7 +334,7 @@ fn tables_are_told_to_people() {
     assert_eq!(desk.run(&["project", "list", "--limit", "1"]).0, 1);
     assert_eq!(
         desk.out(&["context", "clear", "bugs"]),
-        "bugs of p is empty at version 8; what it said: `lore context get bugs --version 7`\n"
+        "bugs of p is empty at version 8; its last content: `lore context get bugs --version 7`\n"
     );
     assert_eq!(
         desk.out(&["context", "clear", "features"]),

@@ -9,14 +9,26 @@ use support::cli::run;
 
 /// The commands that help names.
 fn commands(help: &str) -> Vec<&str> {
-    let Some((_, list)) = help.split_once("\nCommands:\n") else {
-        return Vec::new();
+    let is_heading = |line: &str| {
+        [
+            "Commands:",
+            "Every day:",
+            "Look back:",
+            "Work together:",
+            "Connect:",
+            "Upkeep:",
+        ]
+        .contains(&line)
     };
-    let lines = list.lines().take_while(|line| !line.is_empty());
-    lines
-        .filter(|line| !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect()
+    let mut is_listed = false;
+    let mut commands = Vec::new();
+    for line in help.lines() {
+        is_listed = is_heading(line) || is_listed && !line.is_empty();
+        if is_listed && line.starts_with("  ") && !line.starts_with("   ") {
+            commands.extend(line.split_whitespace().next());
+        }
+    }
+    commands
 }
 
 /// Every command of every depth has a page under its whole name, which says what its help says.

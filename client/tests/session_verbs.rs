@@ -11,8 +11,9 @@ use support::desk::{Desk, reply};
 /// What runs send, by operation and arguments.
 fn check_sent(desk: &Desk, wanted: &[(&[&str], &str, &str)]) {
     for (arguments, operation, args) in wanted {
-        let sent = desk.sends(arguments);
-        assert_eq!(sent, ((*operation).into(), (*args).into()), "{arguments:?}");
+        let (called, sent) = desk.sends(arguments);
+        let [sent, args] = [&sent, *args].map(|json| serde_json::from_str::<Value>(json).unwrap());
+        assert_eq!((&*called, sent), (*operation, args), "{arguments:?}");
     }
 }
 
@@ -31,7 +32,7 @@ fn sessions_are_asked_for() {
                     "u",
                     "--project",
                     "p",
-                    "--by",
+                    "--agent",
                     "x",
                     "--state",
                     "any",
@@ -338,7 +339,7 @@ fn texts_are_read_from_standard_input() {
     assert_eq!((code, out.as_str()), (0, "before\u{9b}\n\nnow\n"));
     assert_eq!(
         err,
-        "lore: pack p-1: 20 of 30 tokens, made before\n  history: 1 piece, 12 tokens\n  \
+        "lore: pack p-1: 20 of 30 tokens, built before\n  history: 1 piece, 12 tokens\n  \
          left out: step 2.1 (text): budget\n"
     );
     let output = lore(desk.home(), &["pack", "--for-task", "-"], "t");
@@ -359,7 +360,7 @@ fn sessions_are_told_to_people() {
          s1       active  2026-01-02T00:00:00Z  3            x       a, b  log\\u{1b}[31min\n\
          … more: --next c-1\n"
     );
-    let nobody = desk.run(&["session", "list", "--by", "nobody"]);
+    let nobody = desk.run(&["session", "list", "--agent", "nobody"]);
     assert_eq!(nobody, (1, String::new(), String::new()));
     let created = desk.run(&["session", "create"]);
     let warned = "lore: nearly\\u{1b} full\n".to_owned();
@@ -462,7 +463,7 @@ fn the_rest_is_told_to_people() {
     assert_eq!(
         desk.out(&["message", "record", "--sender", "user", "x"]),
         "message m-1 of session s1 (position 9): 4 tokens\n  \
-         12 bytes came out of a context pack, and do not count\n  device sw\\u{1b}-1\n"
+         12 bytes are from a context pack, and do not count\n  device sw\\u{1b}-1\n"
     );
     assert_eq!(
         desk.out(&["message", "list"]),
@@ -509,7 +510,7 @@ fn the_rest_is_told_to_people() {
         found.contains("found as upstream\n\nnetbox says\n{\n  \"status\": \"act\\u{202e}ive\""),
         "{found}"
     );
-    let told = "lore: nobody knows what is meant\nlore: netbox does not answer\n".to_owned();
+    let told = "lore: the name is unknown\nlore: netbox does not answer\n".to_owned();
     assert_eq!(
         desk.run(&["entity", "resolve", "nope"]),
         (1, String::new(), told)
@@ -525,7 +526,7 @@ fn the_rest_is_told_to_people() {
          at        2026-01-01T00:00:00Z\n\
          agent     x\n\
          tokens    20 of 30: history 12, message 8\n\
-         rests on\n\
+         is based on\n\
          what  id   session    position  event  at  agent\n\
          step  2.1  forgotten  gone      -      -   -\n\
          is used by\n\

@@ -562,7 +562,7 @@ fn every_scope_has_its_file() {
         assert!(code == 0 && home.path("shop").join(file).is_file(), "{out}");
     }
     let (code, _, err) = home.setup(&["cursor", "--project", &at("nowhere")]);
-    assert!(code == 2 && err.contains("is no folder"), "{err}");
+    assert!(code == 2 && err.contains("is not a folder"), "{err}");
     assert_eq!(home.setup(&["cursor", "--file", &at("a/b.json")]).0, 0);
     assert!(home.path("a/b.json").is_file());
     assert_eq!(home.setup(&["emacs"]).0, 2);

@@ -528,7 +528,7 @@ fn tail_goes_on_where_it_was() {
     let others = step(&daemon, "other");
     let again = Tail::start(
         &home,
-        &["--no-follow", "--cursor", "tail", "--by", "nobody"],
+        &["--no-follow", "--cursor", "tail", "--agent", "nobody"],
     );
     assert_eq!(again.end(), Some(1), "nothing was found");
     let mut again = Tail::start(&home, &["--no-follow", "--json", "--cursor", "tail"]);

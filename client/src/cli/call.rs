@@ -1,43 +1,52 @@
 //! `lore call NAME JSON`: any operation, for scripts.
 
-use std::io::{self, Read};
+use super::command::Command;
+use super::flag::{Flag, Kind};
+use super::{Caller, End, Failure, input, output};
 
-use super::{Caller, End, Failure, output};
+/// `lore call`.
+pub const CALL: Command = Command::client(
+    "call",
+    "Call any operation by its name",
+    |matches, caller| run(matches.needed("name"), matches.needed("arguments"), caller),
+)
+.flags(&[&[
+    Flag::positional(
+        Kind::Text,
+        "name",
+        "NAME",
+        "Name of the operation, such as record_step",
+    ),
+    Flag::positional(
+        Kind::Text,
+        "arguments",
+        "JSON",
+        "Its arguments, a JSON object, or - to read them from standard input",
+    )
+    .default("{}")
+    .allows_dash(),
+]])
+.examples(&["lore call get_step '{\"step\": 2}'"]);
 
-/// Call any operation by its name
-#[derive(Debug, clap::Args)]
-pub struct Call {
-    /// Name of the operation, for instance record_step
-    name: String,
-    /// Its arguments as a JSON object, or - to read them from standard input
-    #[arg(default_value = "{}", allow_hyphen_values = true, value_name = "JSON")]
-    arguments: String,
+/// Calls an operation and prints the reply as it is.
+pub fn run(name: &str, arguments: &str, caller: &mut Caller) -> Result<End, Failure> {
+    let arguments = input::text_or_stdin(arguments)?;
+    let mut reply = caller.reply_to_json(name, arguments)?.into_one_text();
+    reply.push(b'\n');
+    output::write_json_lines(&reply)?;
+    Ok(End::Good)
 }
 
-impl Call {
-    /// From a name, and arguments if there are any.
-    pub fn plain(words: Vec<String>) -> Option<Self> {
-        let mut words = words.into_iter();
-        let name = words.next()?;
-        let arguments = words.next().unwrap_or_else(|| "{}".to_owned());
-        words.next().is_none().then_some(Self { name, arguments })
-    }
-
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = text_or_stdin(self.arguments)?;
-        let mut reply = caller.reply(&self.name, args)?.into_one_text();
-        reply.push(b'\n');
-        output::write_json_lines(&reply)?;
-        Ok(End::Good)
-    }
-}
-
-/// An argument, or for `-` all of standard input.
-pub fn text_or_stdin(text: String) -> Result<Vec<u8>, io::Error> {
-    if text != "-" {
-        return Ok(text.into_bytes());
-    }
-    let mut input = Vec::new();
-    io::stdin().lock().read_to_end(&mut input)?;
-    Ok(input)
+/// The words of `lore call NAME [JSON]` without any flag, as scripts write it: building the parser would take as long
+/// as the call itself.
+pub fn plain_words() -> Option<(String, String)> {
+    let mut words = std::env::args_os().skip(1);
+    words.next().filter(|word| word == "call")?;
+    let mut words = words.map(|word| {
+        let word = word.into_string().ok()?;
+        (word == "-" || !word.starts_with('-')).then_some(word)
+    });
+    let name = words.next()??;
+    let arguments = words.next().unwrap_or_else(|| Some("{}".to_owned()))?;
+    words.next().is_none().then_some((name, arguments))
 }

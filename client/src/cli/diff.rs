@@ -2,69 +2,83 @@
 
 use lore::protocol::{AsOf, Position, SessionId};
 
-use super::exchange::{id, moment_of};
-use super::output::shown;
+use super::command::Command;
+use super::flag::{Fields, Flag, Kind};
+use super::input::{id, moment};
+use super::output::sanitize;
+use super::parser::Matches;
+use super::report::{Rendered, read};
 use super::{Caller, End, Failure, session};
 
-/// Tell what changed between two moments, or two sessions
-///
-/// Each side is a moment (a position, which is digits alone, or an RFC 3339 time), a session by its
-/// id, which stands for what it is now, or both as ID@WHEN. Moments without a session are of the
-/// first side's session, otherwise of the current one.
-#[derive(Debug, clap::Args)]
-pub struct Diff {
-    /// The earlier side: WHEN, ID or ID@WHEN
-    from: String,
-    /// The later side; otherwise the same session, now
-    to: Option<String>,
+/// `lore diff`.
+pub const DIFF: Command = Command::client(
+    "diff",
+    "List what changed between two moments, or two sessions",
+    run,
+)
+.details(
+    "Each side is a moment (a position, which is digits alone, or an RFC 3339 time), a session by its id, which stands \
+     for its current state, or both as ID@WHEN. A moment without a session belongs to the session of the first side, \
+     otherwise to the current session.",
+)
+.flags(&[&[
+    Flag::positional(Kind::Text, "from", "FROM", "Earlier side: WHEN, ID or ID@WHEN"),
+    Flag::positional(Kind::Text, "to", "TO", "Later side; otherwise the same session, now").optional(),
+]])
+.examples(&["lore diff 120 140", "lore diff session-1 its-fork", "lore diff session-1@120"]);
+
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let from = side(matches.needed("from"))?;
+    let to = matches
+        .text("to")
+        .map(side)
+        .transpose()?
+        .unwrap_or_default();
+    let earlier = match (from.at, &to.session) {
+        (Some(moment), _) => moment,
+        // Two sessions in their current state.
+        (None, Some(_)) => {
+            let newest = caller.client.connection()?.welcome().position;
+            AsOf::Position(Position(newest))
+        }
+        (None, None) => {
+            let from = sanitize(matches.needed("from"), 140);
+            return Err(Failure::Usage(format!(
+                "{from} is a session without a moment: write {from}@POSITION, or add the session to compare it with"
+            )));
+        }
+    };
+    let mut fields = Fields::default();
+    fields.put_some("session", from.session.as_ref())?;
+    fields.put("a", &earlier)?;
+    fields.put_some("b", to.at.as_ref())?;
+    fields.put_some("other", to.session.as_ref())?;
+    let reply = caller.reply("diff_session", fields)?;
+    let text = session::changes(&read(&reply.json)?);
+    caller.print(reply, Rendered::good(text))
 }
 
-impl Diff {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let from = side(&self.from)?;
-        let to = self.to.as_deref().map(side).transpose()?;
-        let to = to.unwrap_or_default();
-        let moment = match (from.at, &from.session, &to.session) {
-            (Some(moment), _, _) => moment,
-            // Two sessions as they are now.
-            (None, _, Some(_)) => {
-                let newest = caller.client.connection()?.welcome().position;
-                AsOf::Position(Position(newest))
-            }
-            (None, _, None) => {
-                let from = shown(&self.from, 140);
-                return Err(Failure::Usage(format!(
-                    "{from} is a session: from which moment of it? Say {from}@POSITION, or name \
-                     the session to compare it with"
-                )));
-            }
-        };
-        session::compare(caller, from.session, moment, to.session, to.at)
-    }
-}
-
-/// One side: nothing named stands for the current session, and for now.
+/// One side: without a session the current one, without a moment now.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Side {
     session: Option<SessionId>,
     at: Option<AsOf>,
 }
 
-/// Reads a side. No id has an `@` or a colon; an id of digits alone has to be said as `ID@WHEN`, or
-/// to `lore session diff`.
+/// Reads a side. No id has an `@` or a colon; an id of digits alone has to be written as `ID@WHEN`, or passed to
+/// `lore session diff`.
 fn side(text: &str) -> Result<Side, Failure> {
-    let moment = |text| moment_of("WHEN", Some(text));
     if let Some((session, at)) = text.split_once('@') {
         return Ok(Side {
             session: Some(id(session)?),
-            at: moment(at)?,
+            at: Some(moment("WHEN", at)?),
         });
     }
     let is_moment = text.contains(':') || text.bytes().all(|byte| byte.is_ascii_digit());
     Ok(match is_moment {
         true => Side {
             session: None,
-            at: moment(text)?,
+            at: Some(moment("WHEN", text)?),
         },
         false => Side {
             session: Some(id(text)?),
@@ -84,17 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn positions_times_and_ids_are_told_apart() {
-        let said = |session: Option<&str>, at: Option<&str>| {
+    fn positions_times_and_ids_are_distinguished() {
+        let expected = |session: Option<&str>, at: Option<&str>| {
             Some((session.map(str::to_owned), at.map(str::to_owned)))
         };
-        assert_eq!(read("12"), said(None, Some("12")));
+        assert_eq!(read("12"), expected(None, Some("12")));
         let time = "2026-01-31T12:00:00Z";
-        assert_eq!(read(time), said(None, Some(time)));
-        assert_eq!(read("s-12"), said(Some("s-12"), None));
-        assert_eq!(read("2026-01-31"), said(Some("2026-01-31"), None));
-        assert_eq!(read("12@13"), said(Some("12"), Some("13")));
-        assert_eq!(read(&format!("s1@{time}")), said(Some("s1"), Some(time)));
+        assert_eq!(read(time), expected(None, Some(time)));
+        assert_eq!(read("s-12"), expected(Some("s-12"), None));
+        assert_eq!(read("2026-01-31"), expected(Some("2026-01-31"), None));
+        assert_eq!(read("12@13"), expected(Some("12"), Some("13")));
+        assert_eq!(
+            read(&format!("s1@{time}")),
+            expected(Some("s1"), Some(time))
+        );
         for wrong in [
             "",
             "s 1",

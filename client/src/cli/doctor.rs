@@ -1,22 +1,30 @@
 //! `lore doctor`: what can be wrong on the client's side, and all that the daemon's program finds.
 
-use std::process::Command;
+use std::process;
 
-use clap::Args;
 use lore::connection::Error;
 use lore::protocol::{Deserialize, Serialize};
 use lore::start::find_daemon;
 
-use super::output::{self, shown, table};
-use super::{End, Failure, Globals, exchange, service};
+use super::command::Command;
+use super::flag::Flag;
+use super::output::{self, sanitize, table};
+use super::parser::Matches;
+use super::report::{read, to_json};
+use super::{End, Failure, Globals, service};
 
-/// Check everything that can be wrong, with a remedy for each
-#[derive(Debug, Args)]
-pub struct Doctor {
-    /// Do what is safe: close folders and files of ours, remove what a dead daemon left in the way
-    #[arg(long)]
-    fix: bool,
-}
+/// `lore doctor`.
+pub const DOCTOR: Command = Command::local(
+    "doctor",
+    "Check everything that can be wrong, with a remedy for each problem",
+    run,
+)
+.flags(&[&[Flag::switch(
+    "fix",
+    "Do what is safe: restrict folders and files of ours, remove what a dead daemon left behind",
+)
+.local()]])
+.examples(&["lore doctor", "lore doctor --fix"]);
 
 /// What `lored doctor --json` prints, and what is printed here: [`output::write_json`] puts the version before it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,74 +57,59 @@ impl Finding {
     }
 }
 
-impl Doctor {
-    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
-        let mut findings = self.findings(globals)?;
-        findings.insert(0, client());
-        findings.extend(units(globals));
-        let report = Report { findings };
-        match globals.json {
-            true => output::write_json(&exchange::json(&report)?)?,
-            false => output::write(human(&report).as_bytes())?,
-        }
-        let is_bad = report.findings.iter().any(|finding| finding.is_left("bad"));
-        Ok(if is_bad { End::Nothing } else { End::Good })
+fn run(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+    let mut findings = vec![client()];
+    findings.extend(daemon(matches.is("fix"), globals));
+    findings.extend(units(globals));
+    let report = Report { findings };
+    match globals.json {
+        true => output::write_json(&to_json(&report)?)?,
+        false => output::write(render_text(&report).as_bytes())?,
     }
+    let is_bad = report.findings.iter().any(|finding| finding.is_left("bad"));
+    Ok(if is_bad { End::Nothing } else { End::Good })
+}
 
-    /// What the daemon's program finds; without one, that it is missing.
-    fn findings(&self, globals: &Globals) -> Result<Vec<Finding>, Failure> {
-        if let Err(error) = globals.places() {
-            let remedy =
-                "Set HOME to a folder of yours, or LORE_HOME to one for all that is lore's.";
-            let seen = error.to_string();
-            return Ok(vec![Finding::new("places", "bad", seen, Some(remedy))]);
-        }
-        let program = match find_daemon() {
-            Ok(program) => program,
-            Err(error) => {
-                let remedy = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
-                let message = Error::from(error).to_body().message;
-                return Ok(vec![Finding::new(
-                    "daemon's program",
-                    "bad",
-                    message,
-                    Some(remedy),
-                )]);
-            }
-        };
-        let mut command = Command::new(&program);
-        if let Some(socket) = &globals.socket {
-            command.arg("--socket").arg(socket);
-        }
-        let fix = self.fix.then_some("--fix");
-        let output = match command.args(["doctor", "--json"]).args(fix).output() {
-            Ok(output) => output,
-            Err(error) => {
-                let seen = format!("{}: {error}", program.display());
-                let remedy = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
-                return Ok(vec![Finding::new(
-                    "daemon's program",
-                    "bad",
-                    seen,
-                    Some(remedy),
-                )]);
-            }
-        };
-        match exchange::read::<Report>(&output.stdout) {
-            Ok(report) => Ok(report.findings),
-            Err(_) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let seen = format!("{} ({}): {}", program.display(), output.status, said.trim());
-                let remedy = "Install lore and lored of one version.";
-                Ok(vec![Finding::new(
-                    "daemon's program",
-                    "bad",
-                    seen,
-                    Some(remedy),
-                )])
-            }
-        }
+/// What the daemon's program finds, or why it cannot run.
+fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
+    const INSTALL: &str = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
+    let bad = |check: &str, seen: String, remedy: &str| {
+        vec![Finding::new(check, "bad", seen, Some(remedy))]
+    };
+    if let Err(error) = globals.places() {
+        let remedy = "Set HOME to a folder of yours, or LORE_HOME to one for all that is lore's.";
+        return bad("places", error.to_string(), remedy);
     }
+    let check = "daemon's program";
+    let program = match find_daemon() {
+        Ok(program) => program,
+        Err(error) => return bad(check, Error::from(error).to_body().message, INSTALL),
+    };
+    let mut command = process::Command::new(&program);
+    if let Some(socket) = &globals.socket {
+        command.arg("--socket").arg(socket);
+    }
+    let output = match command
+        .args(["doctor", "--json"])
+        .args(fixes.then_some("--fix"))
+        .output()
+    {
+        Ok(output) => output,
+        Err(error) => return bad(check, format!("{}: {error}", program.display()), INSTALL),
+    };
+    read::<Report>(&output.stdout).map_or_else(
+        |_| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let seen = format!(
+                "{} ({}): {}",
+                program.display(),
+                output.status,
+                errors.trim()
+            );
+            bad(check, seen, "Install lore and lored of one version.")
+        },
+        |report| report.findings,
+    )
 }
 
 /// Whether the installed units are those that this version installs.
@@ -135,7 +128,7 @@ fn units(globals: &Globals) -> Option<Finding> {
             Some(first) => {
                 let first = first.display();
                 let seen = format!("{first} is not as this version installs it");
-                let remedy = "`lore service install` writes them anew; what is your own goes into a drop-in: \
+                let remedy = "`lore service install` writes them again; your own changes belong in a drop-in: \
                               systemctl --user edit lored.service";
                 Finding::new(check, "warning", seen, Some(remedy))
             }
@@ -161,7 +154,7 @@ fn client() -> Finding {
     Finding::new("client", "good", format!("{version}{own}"), None)
 }
 
-fn human(report: &Report) -> String {
+fn render_text(report: &Report) -> String {
     let mut rows = Vec::new();
     for finding in &report.findings {
         let state = if finding.fixed {
@@ -171,14 +164,14 @@ fn human(report: &Report) -> String {
         };
         rows.push([
             state.to_owned(),
-            shown(&finding.check, 40),
-            shown(&finding.seen, 0),
+            sanitize(&finding.check, 40),
+            sanitize(&finding.seen, 0),
         ]);
         if let (Some(remedy), false) = (&finding.remedy, finding.fixed) {
             rows.push([
                 String::new(),
                 String::new(),
-                format!("-> {}", shown(remedy, 0)),
+                format!("-> {}", sanitize(remedy, 0)),
             ]);
         }
     }
@@ -189,9 +182,9 @@ fn human(report: &Report) -> String {
             .filter(|finding| finding.is_left(state))
             .count()
     };
-    let said = match (count("bad"), count("warning")) {
+    let summary = match (count("bad"), count("warning")) {
         (0, 0) => "all is well\n".to_owned(),
         (bad, warnings) => format!("{bad} bad, {warnings} to be looked at\n"),
     };
-    table(["", "check", "seen"], &rows) + &said
+    table(&["", "check", "seen"], &rows) + &summary
 }

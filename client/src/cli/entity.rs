@@ -1,328 +1,264 @@
 //! `lore entity …`: the things that sessions are about.
 
-use clap::Subcommand;
-use lore::protocol::entities::{
-    Entity as Known, EntityMention, EntityName, GetEntityArgs, GetEntityReply, ListEntitiesArgs,
-    ListEntitiesReply, RelateEntitiesArgs, RelateEntitiesReply, ResolveEntityArgs,
-    ResolveEntityReply, Sort,
-};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::exchange::{Told, ask, id, moment};
-use super::given::{Guard, Page, more, one_of, word};
-use super::output::{facts, shown, shown_lines, table};
+use super::command::Command;
+use super::common::{AS_OF, GUARD, PAGE};
+use super::flag::{Fields, Flag, Kind};
+use super::output::{sanitize, sanitize_lines};
+use super::parser::Matches;
+use super::report::{Column, MORE, Rendered, Report, column, column_of, facts, more, rows};
+use super::template::{at, fill, fill_each, is, list, members};
 use super::{Caller, End, Failure};
 
-/// What can come first.
-const SORTS: &[(&str, Sort)] = &[
-    ("relevance", Sort::Relevance),
-    ("mentions", Sort::Mentions),
-    ("recency", Sort::Recency),
+const NAMED: &str = "{kind:30}:{name:60}";
+
+/// `lore entity` and its commands.
+pub const ENTITY: Command = Command::family(
+    "entity",
+    "List the things that sessions are about, and how they are related",
+    &[
+        Command::call_with(
+            "list",
+            "List the entities of a session, of a project or of all sessions",
+            "list_entities",
+            named_session,
+            Report::Rendered(listed),
+        )
+        .flags(&[
+            &[
+                Flag::text("project", "ID", "Of all sessions of this project together")
+                    .conflicts(&["all"]),
+                Flag::switch("all", "Of all sessions together"),
+                Flag::text("kind", "NAME", "Only of this kind"),
+                Flag::of(
+                    Kind::Choice(&[("relevance", ""), ("mentions", ""), ("recency", "")]),
+                    "sort",
+                    "SORT",
+                    "Order of the list; otherwise by relevance",
+                ),
+                AS_OF,
+            ],
+            PAGE,
+        ])
+        .examples(&["lore entity list --kind device"]),
+        Command::call(
+            "show",
+            "Show what is known of an entity",
+            "get_entity",
+            Report::Text(entity),
+        )
+        .flags(&[&[
+            Flag::positional(Kind::Text, "name", "NAME", "Its name, as it is written"),
+            Flag::text(
+                "kind",
+                "NAME",
+                "Its kind; otherwise any kind with that name",
+            ),
+            AS_OF,
+        ]])
+        .examples(&["lore entity show switch-nyc-01"]),
+        Command::call_with(
+            "relate",
+            "Record how two entities are related",
+            "relate_entities",
+            ends,
+            Report::Text(related),
+        )
+        .flags(&[
+            &[
+                Flag::positional(Kind::Text, "from", "FROM", "The first entity, as KIND:NAME")
+                    .local(),
+                Flag::positional(
+                    Kind::Text,
+                    "relation",
+                    "RELATION",
+                    "The relation: connected_to, parent and the like",
+                ),
+                Flag::positional(Kind::Text, "to", "TO", "The second entity, as KIND:NAME").local(),
+            ],
+            GUARD,
+        ])
+        .examples(&["lore entity relate device:switch-nyc-01 connected_to device:router-la-02"]),
+        Command::call(
+            "resolve",
+            "Find out what a name stands for, if need be from the system that knows it",
+            "resolve_entity",
+            Report::Rendered(resolved),
+        )
+        .flags(&[
+            &[
+                Flag::positional(Kind::Text, "name", "NAME", "The name, as it is written"),
+                Flag::text(
+                    "kind",
+                    "NAME",
+                    "Its kind; otherwise the kind that its form or the session implies",
+                ),
+                Flag::switch(
+                    "refresh",
+                    "Ask the other system even if its last answer is fresh",
+                ),
+            ],
+            GUARD,
+        ])
+        .examples(&["lore entity resolve switch-nyc-01"]),
+    ],
+);
+
+/// Entities, a line each.
+pub const ENTITIES: &[Column] = &[
+    column("kind", "{kind:30}"),
+    column("name", "{name:60}"),
+    column("mentions", "{mentions}"),
+    column("relevance", "{relevance:.1}"),
+    column("last mentioned", "{last_mentioned:30}"),
+    column_of("part of", parent),
 ];
 
-/// The things that sessions are about: what is known of them, how they are related
-#[derive(Debug, Subcommand)]
-pub enum Entity {
-    /// List the entities of a session, of a project or of all sessions
-    List(List),
-    /// Show what is known of an entity
-    Show {
-        /// Its name, as it is written
-        name: String,
-        /// Its kind; otherwise whichever has that name
-        #[arg(long, value_name = "NAME")]
-        kind: Option<String>,
-        /// As things stood at this position or RFC 3339 time
-        #[arg(long, value_name = "WHEN")]
-        as_of: Option<String>,
-    },
-    /// Say how two entities are related
-    Relate(Relate),
-    /// Find out what a name means, also by asking the system that knows
-    Resolve(Resolve),
+const RELATIONS: &[Column] = &[
+    column("relation", "{relation:40}"),
+    column("kind", "{kind:30}"),
+    column("name", "{name:60}"),
+    column("count", "{count}"),
+];
+
+const MENTIONS: &[Column] = &[
+    column_of("mentioned in", |mention| {
+        let template = match (
+            at(mention, "message"),
+            at(mention, "step"),
+            at(mention, "execution"),
+        ) {
+            (Value::String(_), _, _) => "message {message:40}",
+            (_, Value::Number(_), _) => "step {step}, attempt {attempt=1}",
+            (_, _, Value::String(_)) => "tool {execution:40}",
+            _ => "",
+        };
+        fill(template, mention)
+    }),
+    column("position", "{position}"),
+    column("at", "{at:30}"),
+    column("text", "{snippet:80}"),
+];
+
+const FACTS: &[Column] = &[
+    column("kind", "{kind:40}"),
+    column("name", "{name:200}"),
+    column("session", "{session}"),
+    column("id", "{id:80}"),
+    column("slug", "{slug:80}"),
+    column_of("part of", parent),
+    column("mentions", "{mentions}"),
+    column("first mentioned", "{first_mentioned:30}"),
+    column("last mentioned", "{last_mentioned:30}"),
+    column("relevance", "{relevance:.1}"),
+    column_of("resolved", |entity| {
+        if is(entity, "resolved") { "yes" } else { "no" }.to_owned()
+    }),
+];
+
+fn parent(entity: &Value) -> String {
+    match at(entity, "parent") {
+        Value::Null => String::new(),
+        parent => fill(NAMED, parent),
+    }
 }
 
-impl Entity {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        match self {
-            Self::List(list) => list.run(caller),
-            Self::Show { name, kind, as_of } => {
-                let args = GetEntityArgs {
-                    session: None,
-                    name,
-                    kind,
-                    as_of: moment(as_of.as_deref())?,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(caller, "get_entity", &args, |reply| Told::good(one(reply)))
-            }
-            Self::Relate(relate) => relate.run(caller),
-            Self::Resolve(resolve) => resolve.run(caller),
+/// A session of the environment is the one to work in, and does not exclude the others.
+pub fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    fields.put_some("session", caller.session()?.as_ref())
+}
+
+fn listed(reply: &Value, _: &Matches) -> Rendered {
+    let entities = list(reply, "entities");
+    if entities.is_empty() {
+        return Rendered::nothing(String::new());
+    }
+    let kinds: Vec<_> = members(reply, "kinds")
+        .map(|(kind, count)| format!("{} {count}", sanitize(kind, 40)))
+        .collect();
+    let kinds = format!("in all: {}\n", kinds.join(", "));
+    Rendered::good(rows(ENTITIES, entities) + &kinds + &more(MORE, reply))
+}
+
+fn entity(reply: &Value) -> String {
+    let mut text = known(reply);
+    let children = fill_each(NAMED, list(reply, "children"));
+    if !children.is_empty() {
+        text += &format!("\nits parts: {}\n", children.join(", "));
+    }
+    for (columns, name) in [(RELATIONS, "relations"), (MENTIONS, "mentions")] {
+        let values = list(reply, name);
+        if !values.is_empty() {
+            text += &format!("\n{}", rows(columns, values));
+        }
+    }
+    text + &data(reply, "data_from")
+}
+
+/// The entity of a reply, with the reply's session.
+fn known(reply: &Value) -> String {
+    let mut entity = at(reply, "entity").clone();
+    match entity.as_object_mut() {
+        None => String::new(),
+        Some(members) => {
+            members.insert("session".to_owned(), at(reply, "session").clone());
+            facts(FACTS, &entity)
         }
     }
 }
 
-/// List the entities of a session, of a project or of all sessions
-#[derive(Debug, clap::Args)]
-pub struct List {
-    /// Of all sessions of this project together
-    #[arg(long, value_name = "ID", conflicts_with = "all")]
-    project: Option<String>,
-    /// Of all sessions together
-    #[arg(long)]
-    all: bool,
-    /// Of this kind alone
-    #[arg(long, value_name = "NAME")]
-    kind: Option<String>,
-    /// What comes first; otherwise the most relevant
-    #[arg(long, value_parser = one_of(SORTS))]
-    sort: Option<Sort>,
-    /// As things stood at this position or RFC 3339 time
-    #[arg(long, value_name = "WHEN")]
-    as_of: Option<String>,
-    #[command(flatten)]
-    page: Page,
-}
-
-impl List {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = ListEntitiesArgs {
-            // What merely stands in the environment does not exclude the others.
-            session: caller.session.as_deref().map(id).transpose()?,
-            project: self.project,
-            all: self.all.then_some(true),
-            kind: self.kind,
-            sort: self.sort,
-            limit: self.page.limit,
-            next: self.page.next,
-            as_of: moment(self.as_of.as_deref())?,
-            at_least: None,
-            agent: None,
-        };
-        ask(caller, "list_entities", &args, listed)
+/// What another system knows.
+fn data(reply: &Value, from: &str) -> String {
+    match at(reply, "data") {
+        Value::Null => String::new(),
+        data => {
+            let from = fill(&format!("{{{from}:40=another system}}"), reply);
+            format!("\n{from} says\n{}\n", sanitize_lines(&format!("{data:#}")))
+        }
     }
 }
 
-fn listed(reply: &ListEntitiesReply) -> Told {
-    if reply.entities.is_empty() {
-        return Told::nothing(String::new());
+fn ends(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    for end in ["from", "to"] {
+        fields.put(end, &kind_and_name(matches.needed(end))?)?;
     }
-    let kinds: Vec<_> = reply
-        .kinds
-        .iter()
-        .map(|(kind, count)| format!("{} {count}", shown(kind, 40)))
-        .collect();
-    let kinds = format!("in all: {}\n", kinds.join(", "));
-    Told::good(entities_table(&reply.entities) + &kinds + &more(reply.next.as_deref()))
+    Ok(())
 }
 
-/// Entities, a line each.
-pub fn entities_table(entities: &[Known]) -> String {
-    let row = |entity: &Known| {
-        let parent = entity.parent.as_ref();
-        [
-            shown(&entity.kind, 30),
-            shown(&entity.name, 60),
-            entity.mentions.to_string(),
-            format!("{:.1}", entity.relevance),
-            shown(&entity.last_mentioned, 30),
-            parent.map(named).unwrap_or_default(),
-        ]
-    };
-    let rows: Vec<_> = entities.iter().map(row).collect();
-    let heading = [
-        "kind",
-        "name",
-        "mentions",
-        "relevance",
-        "last mentioned",
-        "part of",
-    ];
-    table(heading, &rows)
-}
-
-fn named(name: &EntityName) -> String {
-    format!("{}:{}", shown(&name.kind, 30), shown(&name.name, 60))
-}
-
-fn one(reply: &GetEntityReply) -> String {
-    let mut text = known(&reply.entity, &reply.session.to_string());
-    let children: Vec<_> = reply.children.iter().map(named).collect();
-    if !children.is_empty() {
-        text += &format!("\nits parts: {}\n", children.join(", "));
-    }
-    if !reply.relations.is_empty() {
-        let row = |relation: &lore::protocol::entities::EntityRelation| {
-            [
-                shown(&relation.relation, 40),
-                shown(&relation.kind, 30),
-                shown(&relation.name, 60),
-                relation.count.to_string(),
-            ]
-        };
-        let rows: Vec<_> = reply.relations.iter().map(row).collect();
-        text += "\n";
-        text += &table(["relation", "kind", "name", "count"], &rows);
-    }
-    if !reply.mentions.is_empty() {
-        let rows: Vec<_> = reply.mentions.iter().map(mention).collect();
-        text += "\n";
-        text += &table(["mentioned in", "position", "at", "text"], &rows);
-    }
-    if let Some(data) = &reply.data {
-        let from = shown(reply.data_from.as_deref().unwrap_or("another system"), 40);
-        text += &format!("\n{from} says\n{}", pretty(data));
-    }
-    text
-}
-
-fn known(entity: &Known, session: &str) -> String {
-    let optional = |text: &Option<String>| shown(text.as_deref().unwrap_or_default(), 80);
-    let resolved = if entity.resolved { "yes" } else { "no" };
-    facts([
-        ("kind", shown(&entity.kind, 40)),
-        ("name", shown(&entity.name, 200)),
-        ("session", session.to_owned()),
-        ("id", optional(&entity.id)),
-        ("slug", optional(&entity.slug)),
-        (
-            "part of",
-            entity.parent.as_ref().map(named).unwrap_or_default(),
-        ),
-        ("mentions", entity.mentions.to_string()),
-        ("first mentioned", shown(&entity.first_mentioned, 30)),
-        ("last mentioned", shown(&entity.last_mentioned, 30)),
-        ("relevance", format!("{:.1}", entity.relevance)),
-        ("resolved", resolved.to_owned()),
-    ])
-}
-
-fn mention(mention: &EntityMention) -> [String; 4] {
-    let place = match (&mention.message, mention.step, &mention.execution) {
-        (Some(message), _, _) => format!("message {}", shown(message, 40)),
-        (None, Some(step), _) => format!("step {step}, attempt {}", mention.attempt.unwrap_or(1)),
-        (None, None, Some(execution)) => format!("tool {}", shown(execution, 40)),
-        (None, None, None) => String::new(),
-    };
-    [
-        place,
-        mention.position.to_string(),
-        shown(&mention.at, 30),
-        shown(mention.snippet.as_deref().unwrap_or_default(), 80),
-    ]
-}
-
-/// JSON over many lines, without tricks.
-fn pretty(data: &Value) -> String {
-    shown_lines(&format!("{data:#}")) + "\n"
-}
-
-/// Say how two entities are related
-#[derive(Debug, clap::Args)]
-pub struct Relate {
-    /// From this one, as KIND:NAME
-    from: String,
-    /// How: connected_to, parent and the like
-    relation: String,
-    /// To this one, as KIND:NAME
-    to: String,
-    #[command(flatten)]
-    guard: Guard,
-}
-
-impl Relate {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = RelateEntitiesArgs {
-            session: None,
-            from: name_of(&self.from)?,
-            relation: self.relation,
-            to: name_of(&self.to)?,
-            fence: self.guard.fence(),
-            key: self.guard.key,
-            agent: None,
-        };
-        ask(
-            caller,
-            "relate_entities",
-            &args,
-            |reply: &RelateEntitiesReply| {
-                Told::good(format!(
-                    "{} {} {} in session {} (position {})\n",
-                    named(&reply.from),
-                    shown(&reply.relation, 80),
-                    named(&reply.to),
-                    reply.session,
-                    reply.position
-                ))
-            },
-        )
-    }
+fn related(reply: &Value) -> String {
+    let (from, to) = (fill(NAMED, at(reply, "from")), fill(NAMED, at(reply, "to")));
+    from + &fill(" {relation:80} ", reply)
+        + &to
+        + &fill(" in session {session} (position {position})\n", reply)
 }
 
 /// An entity as `KIND:NAME`; the name may have colons of its own.
-fn name_of(text: &str) -> Result<EntityName, Failure> {
+fn kind_and_name(text: &str) -> Result<Value, Failure> {
     match text.split_once(':') {
-        Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok(EntityName {
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-        }),
+        Some((kind, name)) if !kind.is_empty() && !name.is_empty() => {
+            Ok(json!({"kind": kind, "name": name}))
+        }
         Some(_) | None => Err(Failure::Usage(format!(
-            "{} is no KIND:NAME, such as device:switch-nyc-01",
-            shown(text, 80)
+            "{} is not KIND:NAME, such as device:switch-nyc-01",
+            sanitize(text, 80)
         ))),
     }
 }
 
-/// Find out what a name means, also by asking the system that knows
-#[derive(Debug, clap::Args)]
-pub struct Resolve {
-    /// The name, as it is written
-    name: String,
-    /// Its kind; otherwise the one that its form or the session tells
-    #[arg(long, value_name = "NAME")]
-    kind: Option<String>,
-    /// Ask the other system even if its last answer is fresh
-    #[arg(long)]
-    refresh: bool,
-    #[command(flatten)]
-    guard: Guard,
-}
-
-impl Resolve {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = ResolveEntityArgs {
-            session: None,
-            name: self.name,
-            kind: self.kind,
-            refresh: self.refresh.then_some(true),
-            fence: self.guard.fence(),
-            key: self.guard.key,
-            agent: None,
-        };
-        ask(caller, "resolve_entity", &args, resolved)
+fn resolved(reply: &Value, _: &Matches) -> Rendered {
+    let mut text = known(reply);
+    if is(reply, "resolved") {
+        text += &fill("found as {how}\n", reply);
     }
-}
-
-fn resolved(reply: &ResolveEntityReply) -> Told {
-    let mut text = match &reply.entity {
-        Some(entity) => known(entity, &reply.session.to_string()),
-        None => String::new(),
-    };
-    if reply.resolved {
-        text += &format!("found as {}\n", word(&reply.how));
-    }
-    if let Some(data) = &reply.data {
-        let from = shown(reply.resolver.as_deref().unwrap_or("another system"), 40);
-        text += &format!("\n{from} says\n{}", pretty(data));
-    }
-    if reply.resolved {
-        return Told::good(text);
-    }
-    Told {
-        out: text,
-        aside: "lore: nobody knows what is meant\n".to_owned(),
-        end: End::Nothing,
+    text += &data(reply, "resolver");
+    match is(reply, "resolved") {
+        true => Rendered::good(text),
+        false => Rendered {
+            out: text,
+            aside: "lore: the name is unknown\n".to_owned(),
+            end: End::Nothing,
+        },
     }
 }
 
@@ -333,12 +269,10 @@ mod tests {
 
     #[test]
     fn entities_are_kind_and_name() {
-        let read = |text: &str| name_of(text).ok().map(|name| (name.kind, name.name));
-        let said = |kind: &str, name: &str| Some((kind.to_owned(), name.to_owned()));
-        assert_eq!(read("device:sw-1"), said("device", "sw-1"));
-        assert_eq!(read("ip_address:fe80::1"), said("ip_address", "fe80::1"));
-        assert_eq!(read("sw-1"), None);
-        assert_eq!(read(":x"), None);
-        assert_eq!(read("x:"), None);
+        let read = |text: &str| kind_and_name(text).ok();
+        let named = |kind: &str, name: &str| Some(json!({"kind": kind, "name": name}));
+        assert_eq!(read("device:sw-1"), named("device", "sw-1"));
+        assert_eq!(read("ip_address:fe80::1"), named("ip_address", "fe80::1"));
+        assert_eq!([read("sw-1"), read(":x"), read("x:")], [None, None, None]);
     }
 }

@@ -1,143 +1,175 @@
-//! `lore forget`: by session, project, agent, origin and time. What cannot be undone is counted first.
+//! `lore forget` and `lore session forget`: removal for good. What would go is reported first.
 
 use std::io::{self, BufRead, IsTerminal};
 
-use lore::protocol::log::{ForgetArgs, ForgetReply};
+use serde_json::Value;
 
-use super::exchange::{self, Told, ask, id, moment_of};
-use super::given::counted;
-use super::output::{Output, shown};
-use super::status::bytes;
+use super::command::Command;
+use super::common::{DRY_RUN, KEY, YES};
+use super::flag::{Flag, Kind};
+use super::output::Output;
+use super::parser::Matches;
+use super::report::{Rendered, read};
+use super::template::{fill, fill_each, list, number};
 use super::{Caller, End, Failure};
 
-/// Forget what was recorded, for good: in a session (--session) or project, by an agent, from an origin,
-/// or between two moments; several narrow each other
-#[derive(Debug, clap::Args)]
-pub struct Forget {
-    /// What is in this project: its sessions and its context files with their history
-    #[arg(long, value_name = "ID")]
-    project: Option<String>,
-    /// What this agent recorded
-    #[arg(long, value_name = "NAME")]
-    of_agent: Option<String>,
-    /// What came from source:ID, file:/PATH, tool:NAME, resolver:NAME or import
-    #[arg(long, value_name = "ORIGIN")]
-    origin: Option<String>,
-    /// What was recorded from this position or RFC 3339 time on
-    #[arg(long, value_name = "WHEN")]
-    from: Option<String>,
-    /// What was recorded up to this position or RFC 3339 time
-    #[arg(long, value_name = "WHEN")]
-    to: Option<String>,
-    /// Only tell what would go
-    #[arg(long)]
-    dry_run: bool,
-    /// Do not ask
-    #[arg(long, conflicts_with = "dry_run")]
-    yes: bool,
-    /// Idempotency key: the same call again gives the first reply
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
+/// `lore forget`.
+pub const FORGET: Command = Command::client(
+    "forget",
+    "Remove recorded events for good: of a session (--session), a project, an agent, an origin or a time",
+    everything,
+)
+.details("Several conditions narrow each other.")
+.flags(&[&[
+    Flag::text("project", "ID", "What is in this project: its sessions, and its context files with their history"),
+    Flag::text("agent", "NAME", "What this agent recorded; --agent before the command is the calling agent").sends("of_agent"),
+    Flag::text("origin", "ORIGIN", "What came from source:ID, file:/PATH, tool:NAME, resolver:NAME or import"),
+    Flag::of(Kind::Moment, "from", "WHEN", "What was recorded from this position or RFC 3339 time on"),
+    Flag::of(Kind::Moment, "to", "WHEN", "What was recorded up to this position or RFC 3339 time"),
+    DRY_RUN,
+    YES,
+    KEY,
+]])
+.examples(&["lore forget --origin tool:scrape --dry-run", "lore forget --session outage --from 120 --yes"]);
+
+/// Forgets, or reports what would go: the latter without `--yes` when there is nobody to ask.
+fn everything(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let (is_dry, is_agreed) = (matches.is("dry-run"), matches.is("yes"));
+    if !is_dry && (is_agreed || is_asked()) {
+        return forget(matches, caller, "forget", would_go, |reply| {
+            text(reply, "forgotten")
+        });
+    }
+    let aside = match is_dry {
+        true => "",
+        false => "lore: nothing was forgotten: add --yes to do it\n",
+    };
+    if caller.output == Output::Json {
+        lore::err!("{aside}");
+    }
+    let reply = dry_run(matches, caller, "forget")?;
+    let rendered = Rendered::good(would_go(&read(&reply.json)?));
+    caller.print(reply, rendered.aside(aside.to_owned()))
 }
 
-impl Forget {
-    /// Forgets, or tells what would go: without `--yes`, and nobody there to be asked, the latter.
-    pub fn run(self, caller: &mut Caller, session: Option<&str>) -> Result<End, Failure> {
-        let args = ForgetArgs {
-            session: session.map(id).transpose()?,
-            project: self.project,
-            of_agent: self.of_agent,
-            origin: self.origin,
-            from: moment_of("--from", self.from.as_deref())?,
-            to: moment_of("--to", self.to.as_deref())?,
-            dry_run: None,
-            key: None,
-            agent: None,
-        };
-        let dry = ForgetArgs {
-            dry_run: Some(true),
-            ..args.clone()
-        };
-        let input = io::stdin();
-        let is_asked = input.is_terminal() && io::stderr().is_terminal();
-        if self.dry_run || !(self.yes || is_asked) {
-            let aside = match self.dry_run {
-                true => String::new(),
-                false => "lore: nothing was forgotten: say --yes to do it\n".to_owned(),
-            };
-            if caller.output == Output::Json {
-                lore::err!("{aside}");
-            }
-            return ask(caller, "forget", &dry, |reply| Told {
-                aside,
-                ..Told::good(table(reply, "would be forgotten"))
-            });
-        }
-        if !self.yes {
-            let reply = exchange::read(&caller.call("forget", exchange::json(&dry)?)?)?;
-            lore::err!(
-                "{}Forget it? Type yes: ",
-                table(&reply, "would be forgotten")
-            );
-            let mut line = String::new();
-            input.lock().read_line(&mut line)?;
-            if !line.trim().eq_ignore_ascii_case("yes") {
-                lore::errln!("lore: nothing was forgotten");
-                return Ok(End::Nothing);
-            }
-        }
-        let args = ForgetArgs {
-            key: self.key,
-            ..args
-        };
-        ask(caller, "forget", &args, |reply| {
-            Told::good(table(reply, "forgotten"))
-        })
+/// `lore session forget`.
+pub fn session(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    const HELD: &str = "session {session} has {events:count event}, {bytes:bytes}: all of it would be gone for good\n";
+    const GONE: &str = "forgot session {session}: {events:count event}, {bytes:bytes}\n";
+    if matches.is("dry-run") {
+        let reply = dry_run(matches, caller, "forget_session")?;
+        let rendered = Rendered::good(fill(HELD, &read(&reply.json)?));
+        return caller.print(reply, rendered);
     }
+    if !matches.is("yes") && !is_asked() {
+        return Err(Failure::Usage(
+            "forgetting cannot be undone, and nobody is here to confirm it: add --yes, or look first with --dry-run"
+                .to_owned(),
+        ));
+    }
+    forget(
+        matches,
+        caller,
+        "forget_session",
+        |reply| fill(HELD, reply),
+        |reply| fill(GONE, reply),
+    )
+}
+
+/// Whether somebody can be asked.
+fn is_asked() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn dry_run(
+    matches: &Matches,
+    caller: &mut Caller,
+    operation: &str,
+) -> Result<lore::protocol::Reply, Failure> {
+    let mut fields = matches.fields_without("key")?;
+    if operation == "forget" {
+        fields.put_some("session", caller.session()?.as_ref())?;
+    }
+    fields.put("dry_run", &true)?;
+    caller.reply(operation, fields)
+}
+
+/// Forgets, after a question unless `--yes` is given.
+fn forget(
+    matches: &Matches,
+    caller: &mut Caller,
+    operation: &str,
+    before: fn(&Value) -> String,
+    after: fn(&Value) -> String,
+) -> Result<End, Failure> {
+    if !matches.is("yes") {
+        let reply = dry_run(matches, caller, operation)?;
+        lore::err!("{}Forget it? Type yes: ", before(&read(&reply.json)?));
+        if !is_agreed(&mut io::stdin().lock())? {
+            lore::errln!("lore: nothing was forgotten");
+            return Ok(End::Nothing);
+        }
+    }
+    let mut fields = matches.fields_without("key")?;
+    if operation == "forget" {
+        fields.put_some("session", caller.session()?.as_ref())?;
+    }
+    fields.put_some("key", matches.text("key"))?;
+    let reply = caller.reply(operation, fields)?;
+    let rendered = Rendered::good(after(&read(&reply.json)?));
+    caller.print(reply, rendered)
+}
+
+/// Whether the next line says yes; the end of the input does not.
+fn is_agreed(input: &mut impl BufRead) -> io::Result<bool> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    Ok(line.trim().eq_ignore_ascii_case("yes"))
+}
+
+fn would_go(reply: &Value) -> String {
+    text(reply, "would be forgotten")
 }
 
 /// What goes, kind by kind, and what stays.
-fn table(reply: &ForgetReply, what: &str) -> String {
-    let mut text = format!(
-        "{}, {} {what}\n",
-        counted(reply.events, "event"),
-        bytes(reply.bytes)
-    );
+fn text(reply: &Value, what: &str) -> String {
+    let mut text = fill("{events:count event}, {bytes:bytes} ", reply) + what + "\n";
     for (count, name) in [
-        (reply.sessions, "session"),
-        (reply.sessions_in_part, "session in part"),
-        (reply.projects, "project"),
-        (reply.context_versions, "context file version"),
-        (reply.sources, "source of documents"),
-        (reply.documents, "document"),
+        ("sessions", "session"),
+        ("sessions_in_part", "session in part"),
+        ("projects", "project"),
+        ("context_versions", "context file version"),
+        ("sources", "source of documents"),
+        ("documents", "document"),
     ] {
-        if count > 0 {
-            text.push_str(&format!("{count:>8}  {name}\n"));
+        match number(reply, count) {
+            0 => {}
+            count => text += &format!("{count:>8}  {name}\n"),
         }
     }
-    for kept in &reply.kept {
-        text.push_str(&format!("   stays  {}\n", shown(kept, 0)));
-    }
-    text
+    text + &fill_each("   stays  {}\n", list(reply, "kept")).concat()
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn only_what_goes_is_told() {
-        let reply = ForgetReply {
-            events: 3,
-            bytes: 2048,
-            sessions_in_part: 1,
-            kept: vec!["`a` is shared".to_owned()],
-            ..ForgetReply::default()
-        };
-        let told = table(&reply, "forgotten");
+    fn only_what_goes_is_listed() {
+        let reply = json!({"events": 3, "bytes": 2048, "sessions": 0, "sessions_in_part": 1, "kept": ["`a` is shared"]});
         assert_eq!(
-            told,
+            text(&reply, "forgotten"),
             "3 events, 2.0 KiB forgotten\n       1  session in part\n   stays  `a` is shared\n"
         );
+    }
+
+    #[test]
+    fn only_a_yes_is_one() {
+        let agreed = |input: &str| is_agreed(&mut input.as_bytes()).unwrap();
+        assert!(agreed("yes\n") && agreed(" YES"));
+        assert!(!agreed("") && !agreed("y\n") && !agreed("no\nyes\n"));
     }
 }

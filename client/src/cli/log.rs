@@ -1,97 +1,86 @@
 //! `lore log`: the events, as a table or as JSON lines.
 
-use lore::protocol::log::{Event, ReadEventsArgs, ReadEventsReply};
-use lore::protocol::{Position, SessionId};
+use lore::protocol::Position;
+use lore::protocol::log::{Event, ReadEventsReply};
 
-use super::output::{self, Output, shown, table};
-use super::{Caller, End, Failure, exchange};
+use super::command::Command;
+use super::flag::{Fields, Flag};
+use super::output::{self, Output, sanitize, table};
+use super::parser::Matches;
+use super::report::read;
+use super::{Caller, End, Failure};
 
-/// The events of the log
-#[derive(Debug, clap::Args)]
-pub struct Log {
-    /// One JSON object a line, payloads included
-    #[arg(long)]
-    jsonl: bool,
-    /// First position
-    #[arg(long, value_name = "POSITION")]
-    from: Option<u64>,
-    /// At most so many events
-    #[arg(long, value_name = "COUNT")]
-    limit: Option<u64>,
-}
-
-/// How many events are asked for at once.
+/// Events of one request.
 const PAGE: u64 = 200;
 
-impl Log {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        if caller.output == Output::Json {
-            return self.one_reply(caller);
-        }
-        let mut left = self.limit.unwrap_or(u64::MAX);
-        let mut from = self.from;
-        let mut found = false;
-        let mut rows = Vec::new();
-        while left > 0 {
-            let reply: ReadEventsReply =
-                exchange::read(&self.page(caller, from, left.min(PAGE))?)?;
-            left = left.saturating_sub(reply.events.len() as u64);
-            found |= !reply.events.is_empty();
-            for event in reply.events {
-                if self.jsonl {
-                    let mut line = serde_json::to_vec(&event).map_err(std::io::Error::other)?;
-                    line.push(b'\n');
-                    output::write_json_lines(&line)?;
-                } else {
-                    rows.push(row(event));
-                }
-            }
-            match reply.next {
-                // A page that does not lead on would be asked for again for ever.
-                Some(next) if from.is_none_or(|from| next.0 > from) => from = Some(next.0),
-                Some(_) | None => break,
-            }
-        }
-        if !self.jsonl && found {
-            let heading = ["position", "time", "kind", "agent", "session", "what"];
-            output::write(table(heading, &rows).as_bytes())?;
-        }
-        Ok(if found { End::Good } else { End::Nothing })
-    }
+/// `lore log`.
+pub const LOG: Command = Command::client("log", "List the events of the log", run)
+    .flags(&[&[
+        Flag::switch("jsonl", "Print a JSON object a line, with payloads"),
+        Flag::number("from", "POSITION", "First position"),
+        Flag::number("limit", "COUNT", "At most this many events"),
+    ]])
+    .examples(&["lore log --from 120 --limit 20"]);
 
-    fn one_reply(&self, caller: &mut Caller) -> Result<End, Failure> {
-        let reply = self.page(caller, self.from, self.limit.unwrap_or(PAGE))?;
-        output::write_json(&reply)?;
-        let read: ReadEventsReply = exchange::read(&reply)?;
-        Ok(if read.events.is_empty() {
-            End::Nothing
-        } else {
-            End::Good
-        })
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let mut left = matches.number("limit");
+    let mut from = matches.number("from");
+    if caller.output == Output::Json {
+        return one_reply(caller, from, left.unwrap_or(PAGE));
     }
-
-    fn page(&self, caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<Vec<u8>, Failure> {
-        let session = caller.session.as_deref().map(SessionId::new).transpose();
-        let args = ReadEventsArgs {
-            from: from.map(Position),
-            limit: Some(limit),
-            session: session.map_err(|error| Failure::Usage(error.to_string()))?,
-            ..ReadEventsArgs::default()
-        };
-        caller.call("read_events", exchange::json(&args)?)
+    let is_jsonl = matches.is("jsonl");
+    let mut is_found = false;
+    let mut rows = Vec::new();
+    while left != Some(0) {
+        let page = page(caller, from, left.unwrap_or(PAGE).min(PAGE))?;
+        let reply: ReadEventsReply = read(&page)?;
+        left = left.map(|left| left.saturating_sub(reply.events.len() as u64));
+        is_found |= !reply.events.is_empty();
+        for event in &reply.events {
+            if is_jsonl {
+                let mut line = serde_json::to_vec(event).map_err(std::io::Error::other)?;
+                line.push(b'\n');
+                output::write_json_lines(&line)?;
+            } else {
+                rows.push(row(event));
+            }
+        }
+        match reply.next {
+            // A page that leads to itself would be requested for ever.
+            Some(Position(next)) if from.is_none_or(|from| next > from) => from = Some(next),
+            Some(_) | None => break,
+        }
     }
+    if !rows.is_empty() {
+        let heading = ["position", "time", "kind", "agent", "session", "what"];
+        output::write(table(&heading, &rows).as_bytes())?;
+    }
+    Ok(if is_found { End::Good } else { End::Nothing })
 }
 
-fn row(event: Event) -> [String; 6] {
+fn one_reply(caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<End, Failure> {
+    let reply = page(caller, from, limit)?;
+    output::write_json(&reply)?;
+    let is_empty = read::<ReadEventsReply>(&reply)?.events.is_empty();
+    Ok(if is_empty { End::Nothing } else { End::Good })
+}
+
+fn page(caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut fields = Fields::default();
+    fields.put_some("from", from.as_ref())?;
+    fields.put("limit", &limit)?;
+    fields.put_some("session", caller.session()?.as_ref())?;
+    caller.call("read_events", fields)
+}
+
+fn row(event: &Event) -> [String; 6] {
+    let session = event.session.as_ref();
     [
         event.position.to_string(),
-        shown(&event.time, 30),
-        shown(&event.kind, 30),
-        shown(&event.agent, 20),
-        event
-            .session
-            .map(|session| shown(session.as_str(), 24))
-            .unwrap_or_default(),
-        shown(&event.payload.to_string(), 60),
+        sanitize(&event.time, 30),
+        sanitize(&event.kind, 30),
+        sanitize(&event.agent, 20),
+        session.map_or_else(String::new, |session| sanitize(session.as_str(), 24)),
+        sanitize(&event.payload.to_string(), 60),
     ]
 }

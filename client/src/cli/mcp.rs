@@ -2,23 +2,38 @@
 
 use std::io;
 
-use clap::Args;
 use lore::bridge::{self, Bridge};
 use lore::protocol::Toolset;
 use lore::protocol::frame::Hello;
 
+use super::command::Command;
+use super::flag::{Flag, Kind};
+use super::parser::Matches;
 use super::{End, Failure, Globals};
 
-/// Speak MCP over stdin and stdout, for an agent's host
-#[derive(Debug, Args)]
-pub struct Mcp {
-    /// Which tools are listed, with commas between: the profiles core (the default), full and legacy,
-    /// the families steps, sessions, entities, packs, checkpoints, projects, documents and log
-    #[arg(long, value_name = "LIST", value_parser = list)]
-    tools: Option<String>,
+/// `lore mcp`.
+pub const MCP: Command = Command::local("mcp", "Speak MCP over stdin and stdout, for an agent's host", run)
+    .flags(&[&[Flag::of(
+        Kind::Tools,
+        "tools",
+        "LIST",
+        "Tools to list, separated by commas: the profiles core (the default), full and legacy, the families steps, \
+         sessions, entities, packs, checkpoints, projects, documents and log",
+    )
+    .local()]])
+    .examples(&["lore mcp --tools core,documents"]);
+
+fn run(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+    let hello = Hello {
+        tools: matches.text("tools").map(str::to_owned),
+        ..globals.hello()
+    };
+    let bridge = Bridge::new(globals.places()?, hello);
+    bridge::run(bridge, io::stdin(), io::stdout())?;
+    Ok(End::Good)
 }
 
-/// Keeps a list that makes sense as it was written: the daemon reads it again.
+/// Keeps a valid list as it was written: the daemon reads it again.
 pub fn list(text: &str) -> Result<String, String> {
     match Toolset::list(text) {
         Ok(_) => Ok(text.to_owned()),
@@ -26,17 +41,5 @@ pub fn list(text: &str) -> Result<String, String> {
             Some(hint) => format!("{}\n  {hint}", refused.message),
             None => refused.message,
         }),
-    }
-}
-
-impl Mcp {
-    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
-        let hello = Hello {
-            tools: self.tools,
-            ..globals.hello()
-        };
-        let bridge = Bridge::new(globals.places()?, hello);
-        bridge::run(bridge, io::stdin(), io::stdout())?;
-        Ok(End::Good)
     }
 }

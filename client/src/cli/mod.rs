@@ -1,25 +1,31 @@
 //! The command line: what can be typed, and how it ends.
+//!
+//! A command is a value in [`COMMANDS`]: its flags, its examples, the operation that it calls and how it prints the
+//! reply. The parser, help, completions, manual pages and docs/commands.md are derived from that list.
 
 mod call;
 mod checkpoint;
-mod compact;
-mod config;
+mod command;
+mod common;
 mod context;
 mod diff;
 mod docs;
 mod doctor;
 mod entity;
-mod exchange;
+mod flag;
 mod forget;
-mod given;
+mod help;
+mod input;
 mod log;
-mod man;
 mod mcp;
 mod message;
 mod moving;
 mod output;
 mod pack;
+mod parser;
+mod programs;
 mod project;
+mod report;
 mod search;
 mod service;
 mod session;
@@ -27,15 +33,13 @@ mod setup;
 mod status;
 mod step;
 mod tail;
-mod top;
+mod template;
 mod whole_file;
-mod why;
 
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
 use lore::client::Client;
 use lore::connection::Error;
 use lore::places::Places;
@@ -43,93 +47,86 @@ use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Code, ErrorBody, Reply, SessionId};
 use serde_json::Value;
 
+use command::Command;
+use flag::Fields;
 use output::Output;
 
-/// The shared, durable memory of the AI agents on this machine.
-#[derive(Debug, Parser)]
-#[command(name = "lore", version, disable_help_subcommand = true)]
-struct Arguments {
-    #[command(flatten)]
-    globals: Globals,
-    #[command(subcommand)]
-    command: Command,
-}
+/// Every command, in the order of completions and manual pages.
+static COMMANDS: &[Command] = &[
+    step::STEP,
+    message::MESSAGE,
+    context::CONTEXT,
+    search::SEARCH,
+    pack::PACK,
+    checkpoint::CHECKPOINT,
+    docs::DOCS,
+    log::LOG,
+    tail::TAIL,
+    diff::DIFF,
+    pack::WHY,
+    programs::TOP,
+    session::SESSION,
+    entity::ENTITY,
+    project::PROJECT,
+    setup::SETUP,
+    mcp::MCP,
+    call::CALL,
+    help::COMPLETIONS,
+    status::STATUS,
+    doctor::DOCTOR,
+    service::SERVICE,
+    programs::CONFIG,
+    forget::FORGET,
+    status::COMPACT,
+    moving::EXPORT,
+    moving::IMPORT,
+    help::MAN,
+];
 
-/// What every command takes.
-#[derive(Debug, clap::Args)]
+/// What people do, and the commands for it: the sections of `lore --help` and of docs/commands.md.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Every day",
+        &[
+            "step",
+            "message",
+            "context",
+            "search",
+            "docs",
+            "pack",
+            "checkpoint",
+        ],
+    ),
+    ("Look back", &["log", "tail", "diff", "why", "top"]),
+    ("Work together", &["session", "entity", "project"]),
+    ("Connect", &["setup", "mcp", "call", "completions"]),
+    (
+        "Upkeep",
+        &[
+            "status", "doctor", "service", "config", "forget", "compact", "export", "import",
+        ],
+    ),
+];
+
+/// The program itself.
+static LORE: Command = Command::family(
+    "lore",
+    "The shared, durable memory of the AI agents on this machine",
+    COMMANDS,
+)
+.examples(&[
+    "lore setup claude-code",
+    "lore step record get_pull_request '{\"id\": 4711, \"title\": \"Fix login\"}'",
+    "lore search why did the login fail",
+]);
+
+/// The options that every command takes.
+#[derive(Debug, Default)]
 struct Globals {
-    /// Name of the agent that calls [environment: LORE_AGENT]
-    #[arg(long, global = true, value_name = "NAME")]
     agent: Option<String>,
-    /// Session to work in [environment: LORE_SESSION]
-    #[arg(long, global = true, value_name = "ID")]
     session: Option<String>,
-    /// The daemon's socket [environment: LORE_SOCKET]
-    #[arg(long, global = true, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Print the reply as JSON
-    #[arg(long, global = true)]
     json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Call any operation by its name
-    Call(call::Call),
-    /// Record what tools returned, and refer to it
-    #[command(subcommand)]
-    Step(step::Step),
-    /// Save an agent's context, and get it back exactly
-    #[command(subcommand)]
-    Checkpoint(checkpoint::Checkpoint),
-    /// One piece of work as a whole: find it, shape it, share it, take it elsewhere, end it
-    #[command(subcommand)]
-    Session(session::Session),
-    /// Record what was said, and read it again
-    #[command(subcommand)]
-    Message(message::Message),
-    /// The things that sessions are about: what is known of them, how they are related
-    #[command(subcommand)]
-    Entity(entity::Entity),
-    Pack(pack::Pack),
-    /// Files that every agent in a project reads and keeps true
-    #[command(subcommand)]
-    Context(context::Context),
-    /// Directories with context files of their own
-    #[command(subcommand)]
-    Project(project::Project),
-    /// Folders and files whose documents every agent finds
-    #[command(subcommand)]
-    Docs(docs::Docs),
-    Search(search::Search),
-    Why(why::Why),
-    Diff(diff::Diff),
-    /// How the daemon is
-    Status(status::Status),
-    /// The events of the log
-    Log(log::Log),
-    /// What happens, as it happens
-    Tail(tail::Tail),
-    Forget(forget::Forget),
-    Top(top::Top),
-    /// Give back the disk space of what was removed
-    Compact,
-    Export(moving::Export),
-    Import(moving::Import),
-    Mcp(mcp::Mcp),
-    Setup(setup::Setup),
-    /// Have systemd or launchd start the daemon, and see who does
-    #[command(subcommand)]
-    Service(service::Service),
-    Config(config::Config),
-    Doctor(doctor::Doctor),
-    /// Print completions for a shell
-    Completions {
-        /// Which shell
-        shell: lore::pages::Shell,
-    },
-    #[command(hide = true)]
-    Man(man::Man),
 }
 
 /// How a command ends.
@@ -142,11 +139,11 @@ enum End {
 
 /// Why a command ends early.
 enum Failure {
-    /// No reply, or a refusal.
+    /// There is no reply, or a refusal.
     Call(Error),
-    /// Standard output or input broke.
+    /// Standard output or input failed.
     Io(io::Error),
-    /// The arguments make no sense.
+    /// The arguments are invalid.
     Usage(String),
 }
 
@@ -162,79 +159,25 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Reads the command line, does what it says, and gives the exit code: 0 good, 1 found nothing or
-/// refused, 2 usage, 3 daemon not reachable, 4 version clash, 5 conflict.
+/// Runs the command line and returns the exit code: 0 good, 1 found nothing or refused, 2 usage, 3 daemon not
+/// reachable, 4 version mismatch, 5 conflict.
 pub fn run() -> ExitCode {
-    let arguments = plain_call().unwrap_or_else(Arguments::parse);
-    let json = arguments.globals.json || matches!(arguments.command, Command::Call(_));
-    match dispatch(arguments) {
+    let (result, is_json) = match call::plain_words() {
+        Some((name, arguments)) => {
+            let caller = Caller::new(Globals::default()).map_err(Failure::from);
+            let called = caller.and_then(|mut caller| call::run(&name, &arguments, &mut caller));
+            (called, true)
+        }
+        None => {
+            let (command, matches, globals) = parser::parse();
+            let is_json = globals.json || command.name == call::CALL.name;
+            (command.run(&matches, globals), is_json)
+        }
+    };
+    match result {
         Ok(End::Good) => ExitCode::SUCCESS,
         Ok(End::Nothing) => ExitCode::from(1),
-        Err(failure) => report(&failure, json),
-    }
-}
-
-/// `lore call NAME [JSON]` without any flag, as scripts say it: building the whole command line to
-/// read it would take as long as the call itself.
-fn plain_call() -> Option<Arguments> {
-    let mut words = std::env::args_os().skip(1);
-    words.next().filter(|word| word == "call")?;
-    let words: Vec<String> = words
-        .map(|word| word.into_string().ok())
-        .collect::<Option<_>>()?;
-    let flagless = words
-        .iter()
-        .all(|word| word == "-" || !word.starts_with('-'));
-    let call = call::Call::plain(words).filter(|_| flagless)?;
-    let globals = Globals {
-        agent: None,
-        session: None,
-        socket: None,
-        json: false,
-    };
-    Some(Arguments {
-        globals,
-        command: Command::Call(call),
-    })
-}
-
-fn dispatch(arguments: Arguments) -> Result<End, Failure> {
-    let Arguments { globals, command } = arguments;
-    match command {
-        Command::Completions { shell } => {
-            output::write(&lore::pages::completions(Arguments::command(), shell))?;
-            Ok(End::Good)
-        }
-        Command::Man(man) => man.run(Arguments::command(), globals.json),
-        Command::Mcp(mcp) => mcp.run(&globals),
-        Command::Setup(setup) => setup.run(&globals),
-        Command::Top(top) => top.run(&globals),
-        Command::Service(service) => service.run(&globals),
-        Command::Config(config) => config.run(&globals),
-        Command::Doctor(doctor) => doctor.run(&globals),
-        Command::Call(call) => call.run(&mut Caller::new(globals)?),
-        Command::Step(step) => step.run(&mut Caller::new(globals)?),
-        Command::Checkpoint(checkpoint) => checkpoint.run(&mut Caller::new(globals)?),
-        Command::Session(session) => session.run(&mut Caller::new(globals)?),
-        Command::Message(message) => message.run(&mut Caller::new(globals)?),
-        Command::Entity(entity) => entity.run(&mut Caller::new(globals)?),
-        Command::Pack(pack) => pack.run(&mut Caller::new(globals)?),
-        Command::Context(context) => context.run(&mut Caller::new(globals)?),
-        Command::Project(project) => project.run(&mut Caller::new(globals)?),
-        Command::Docs(docs) => docs.run(&mut Caller::new(globals)?),
-        Command::Search(search) => search.run(&mut Caller::new(globals)?),
-        Command::Why(why) => why.run(&mut Caller::new(globals)?),
-        Command::Diff(diff) => diff.run(&mut Caller::new(globals)?),
-        Command::Status(status) => status.run(&mut Caller::new(globals)?),
-        Command::Export(export) => export.run(&mut Caller::new(globals)?),
-        Command::Import(import) => import.run(&mut Caller::new(globals)?),
-        Command::Forget(forget) => {
-            let session = globals.session.clone();
-            forget.run(&mut Caller::new(globals)?, session.as_deref())
-        }
-        Command::Compact => compact::run(&mut Caller::new(globals)?),
-        Command::Log(log) => log.run(&mut Caller::new(globals)?),
-        Command::Tail(tail) => tail.run(&mut Caller::new(globals)?),
+        Err(failure) => report_failure(&failure, is_json),
     }
 }
 
@@ -257,7 +200,7 @@ impl Globals {
     }
 }
 
-/// An environment variable that says something.
+/// An environment variable that is not empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -285,27 +228,38 @@ impl Caller {
         })
     }
 
-    /// The session that the command line or else the environment names.
+    /// The session that the command line names.
+    fn session(&self) -> Result<Option<SessionId>, Failure> {
+        let named = self.session.clone().map(SessionId::new).transpose();
+        named.map_err(|error| Failure::Usage(error.to_string()))
+    }
+
+    /// The session that the command line, or otherwise the environment, names.
     fn named_session(&self) -> Result<Option<SessionId>, Failure> {
         let named = self.session.clone().or_else(|| variable("LORE_SESSION"));
-        let session = named.map(SessionId::new).transpose();
-        session.map_err(|error| Failure::Usage(error.to_string()))
+        let named = named.map(SessionId::new).transpose();
+        named.map_err(|error| Failure::Usage(error.to_string()))
     }
 
-    /// The reply as JSON text.
-    fn call(&mut self, name: &str, args: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        Ok(self.reply(name, args)?.json)
+    /// Calls an operation and returns the reply as JSON text.
+    fn call(&mut self, name: &str, fields: Fields) -> Result<Vec<u8>, Failure> {
+        Ok(self.reply(name, fields)?.json)
     }
 
-    /// The reply, with what is said beside it.
-    fn reply(&mut self, name: &str, args: Vec<u8>) -> Result<Reply, Failure> {
-        Ok(self.client.call(name, &Args::Json(args))?)
+    /// Calls an operation.
+    fn reply(&mut self, name: &str, fields: Fields) -> Result<Reply, Failure> {
+        self.reply_to_json(name, fields.into_json())
+    }
+
+    /// Calls an operation with arguments that are JSON already.
+    fn reply_to_json(&mut self, name: &str, arguments: Vec<u8>) -> Result<Reply, Failure> {
+        Ok(self.client.call(name, &Args::Json(arguments))?)
     }
 }
 
-fn report(failure: &Failure, json: bool) -> ExitCode {
+fn report_failure(failure: &Failure, is_json: bool) -> ExitCode {
     let error = match failure {
-        // Whoever read our output has seen enough.
+        // The reader of the output has seen enough.
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
@@ -320,19 +274,19 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
         Failure::Call(error) => error,
     };
     let body = error.to_body();
-    if json {
+    if is_json {
         let mut line = br#"{"error":"#.to_vec();
         line.extend(body.to_json());
         line.extend(b"}\n");
-        // The exit code says it too, should nobody read this.
+        // The exit code says it too, if the output is not read.
         let _ = output::write_json_lines(&line);
     } else {
-        lore::errln!("lore: {}", output::shown_lines(&body.message));
+        lore::errln!("lore: {}", output::sanitize_lines(&body.message));
         if let Some(hint) = &body.hint {
-            lore::errln!("  {}", output::shown_lines(hint));
+            lore::errln!("  {}", output::sanitize_lines(hint));
         }
         for fault in more_faults(&body) {
-            lore::errln!("  {}", output::shown_lines(&fault));
+            lore::errln!("  {}", output::sanitize_lines(&fault));
         }
         if let Some(keys) = changed_keys(&body) {
             lore::errln!("  Changed since: {keys}");
@@ -341,11 +295,11 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
     ExitCode::from(exit_code(error, &body))
 }
 
-/// The other broken lines of a text, when that is why an import is refused.
+/// The other invalid lines of a refused import.
 fn more_faults(body: &ErrorBody) -> Vec<String> {
     let details = body.details.as_ref();
     let faults = details.and_then(|details| details.get("faults")?.as_array());
-    let told = |fault: &Value| {
+    let line = |fault: &Value| {
         let (line, message) = (fault.get("line")?, fault.get("message")?.as_str()?);
         Some(format!("line {line}: {message}"))
     };
@@ -353,15 +307,15 @@ fn more_faults(body: &ErrorBody) -> Vec<String> {
         .into_iter()
         .flatten()
         .skip(1)
-        .filter_map(told)
+        .filter_map(line)
         .collect()
 }
 
-/// The keys of a context that another writer changed, when that is why a save is refused.
+/// The keys that another writer changed, if a save is refused because of them.
 fn changed_keys(body: &ErrorBody) -> Option<String> {
     let keys = body.details.as_ref()?.get("changedKeys")?.as_array()?;
-    let shown = |key: &Value| output::shown(key.as_str().unwrap_or_default(), 40);
-    Some(keys.iter().map(shown).collect::<Vec<_>>().join(", "))
+    let sanitized = |key: &Value| output::sanitize(key.as_str().unwrap_or_default(), 40);
+    Some(keys.iter().map(sanitized).collect::<Vec<_>>().join(", "))
 }
 
 const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
@@ -381,17 +335,11 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn exit_codes_tell_refusals_apart() {
+    fn exit_codes_distinguish_refusals() {
         let refused = |code| {
             let error = Error::Refused(ErrorBody::new(code, "no"));
             exit_code(&error, &error.to_body())
@@ -402,13 +350,5 @@ mod tests {
         assert_eq!(refused(Code::VersionMismatch), 4);
         let nobody = Error::Nobody { path: "/s".into() };
         assert_eq!(exit_code(&nobody, &nobody.to_body()), 3);
-    }
-
-    #[test]
-    fn flags_may_stand_behind_the_command() {
-        let read = Arguments::try_parse_from(["lore", "status", "--json", "--agent", "a"]).unwrap();
-        assert!(read.globals.json);
-        assert_eq!(read.globals.agent.as_deref(), Some("a"));
-        assert!(Arguments::try_parse_from(["lore", "stauts"]).is_err());
     }
 }

@@ -6,17 +6,17 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use lore::shown::is_hidden;
-pub use lore::shown::{shown, shown_lines};
+pub use lore::shown::{sanitize, sanitize_lines};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u64 = 1;
 
-/// For whom it is written.
+/// Who reads the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
-    /// Tables and sentences.
+    /// People: tables and sentences.
     Human,
-    /// The reply as one JSON object.
+    /// Programs: the reply as one JSON object.
     Json,
 }
 
@@ -32,7 +32,7 @@ pub fn write(bytes: &[u8]) -> io::Result<()> {
 pub fn write_json(reply: &[u8]) -> io::Result<()> {
     let reply = reply.trim_ascii();
     let Some(members) = reply.strip_prefix(b"{") else {
-        return Err(io::Error::other("the daemon's reply is no object"));
+        return Err(io::Error::other("the daemon's reply is not an object"));
     };
     let comma = if members.trim_ascii() == b"}" {
         ""
@@ -75,10 +75,10 @@ pub fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
 }
 
 /// Text of several lines as it goes to a pipe, as it is, or to a terminal: there as
-/// [`shown_lines`].
+/// [`sanitize_lines`].
 pub fn text_for(text: &str, is_terminal: bool) -> Cow<'_, str> {
     match is_terminal {
-        true => Cow::Owned(shown_lines(text)),
+        true => Cow::Owned(sanitize_lines(text)),
         false => Cow::Borrowed(text),
     }
 }
@@ -99,35 +99,38 @@ fn paints(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> boo
     is_terminal && !is_unwanted && !is_plain
 }
 
-/// Names and what they are, a line each; what is empty is left out.
-pub fn facts<const N: usize>(facts: [(&str, String); N]) -> String {
-    let said = facts.into_iter().filter(|(_, fact)| !fact.is_empty());
-    let rows: Vec<_> = said.map(|(name, fact)| [name.to_owned(), fact]).collect();
-    table(["", ""], &rows).trim_start().to_owned()
+/// Names and values, a line each; empty values are omitted.
+pub fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> String {
+    let rows: Vec<_> = facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| [name.into(), value])
+        .collect();
+    table(&["", ""], &rows).trim_start().to_owned()
 }
 
 /// A table with a heading; the columns are as wide as they need to be.
-pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
+pub fn table<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
     let length = |cell: &str| cell.chars().count();
-    let mut widths = heading.map(length);
+    let mut widths: Vec<usize> = heading.iter().map(|cell| length(cell)).collect();
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
             *width = (*width).max(length(cell));
         }
     }
     let mut table = String::new();
     let mut push = |cells: &mut dyn Iterator<Item = &str>| {
         let mut line = String::new();
-        for (cell, width) in cells.zip(widths) {
+        for (cell, width) in cells.zip(&widths) {
             line.push_str(cell);
             line.extend(std::iter::repeat_n(' ', width - length(cell) + 2));
         }
         table.push_str(line.trim_end());
         table.push('\n');
     };
-    push(&mut heading.into_iter());
+    push(&mut heading.iter().copied());
     for row in rows {
-        push(&mut row.iter().map(String::as_str));
+        push(&mut row.as_ref().iter().map(String::as_str));
     }
     table
 }
@@ -173,6 +176,6 @@ mod tests {
             ["1".to_owned(), "é".to_owned()],
             ["22".to_owned(), String::new()],
         ];
-        assert_eq!(table(["n", "word"], &rows), "n   word\n1   é\n22\n");
+        assert_eq!(table(&["n", "word"], &rows), "n   word\n1   é\n22\n");
     }
 }

@@ -1,142 +1,241 @@
-//! `lore pack`: what a message or a task needs, from what is known, within a budget.
+//! `lore pack` and `lore why`: what a message or a task needs within a budget, and the events that it is based on.
 
-use std::fmt::Write;
+use serde_json::{Value, json};
 
-use lore::protocol::packs::{
-    ContextPackArgs, ContextPackReply, EnrichMessageArgs, EnrichMessageReply, LeftOut, PackSection,
-};
+use super::command::Command;
+use super::flag::{Fields, Flag, Kind};
+use super::output::{is_terminal, sanitize, text_for};
+use super::parser::Matches;
+use super::report::{Column, Rendered, Report, column, column_of, facts, rows};
+use super::template::{at, fill, fill_each, list};
+use super::{Caller, End, Failure, input};
 
-use super::exchange::{Told, ask, id};
-use super::given::{counted, text, word};
-use super::output::{is_terminal, shown, text_for};
-use super::{Caller, End, Failure};
+/// `lore pack`.
+pub const PACK: Command = Command::client(
+    "pack",
+    "Print what is known and needed for a message or a task",
+    pack,
+)
+.details(
+    "The prompt goes to standard output, unchanged if that is a pipe. What was left out is listed on standard error. \
+     `lore why PACK` lists the events that it is based on.",
+)
+.flags(&[&[
+    Flag::positional(Kind::Text, "message", "MESSAGE", "Message to answer; - reads it from standard input")
+        .unless("for-task")
+        .allows_dash(),
+    Flag::text("for-task", "QUERY", "Task to do instead, across the sessions of a project; - reads it from standard input")
+        .allows_dash()
+        .conflicts(&["message"]),
+    Flag::text("project", "ID", "Project of the task, if not that of this folder; --session: only one of its sessions"),
+    Flag::number("max-tokens", "COUNT", "At most this many tokens in the prompt; otherwise 4000"),
+]])
+.examples(&["lore pack \"what is its status?\"", "lore pack --for-task \"replace the uplinks\" --max-tokens 2000"]);
 
-/// Print what a message or a task needs, from what is known
-///
-/// The prompt goes to standard output, as it is into a pipe; what was left out goes to standard
-/// error. `lore why PACK` tells what it rests on.
-#[derive(Debug, clap::Args)]
-pub struct Pack {
-    /// The message that is to be answered; - reads it from standard input
-    #[arg(required_unless_present = "task", allow_hyphen_values = true)]
-    message: Option<String>,
-    /// For a task instead, across the sessions of a project; - reads it from standard input
-    #[arg(
-        id = "task",
-        long = "for-task",
-        value_name = "QUERY",
-        allow_hyphen_values = true,
-        conflicts_with = "message"
-    )]
-    task: Option<String>,
-    /// The project, if not that of this folder; --session: one session of it alone
-    #[arg(long, value_name = "ID")]
-    project: Option<String>,
-    /// How many tokens the prompt may have; otherwise 4000
-    #[arg(long, value_name = "COUNT")]
-    max_tokens: Option<u64>,
+fn pack(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let mut fields = Fields::default();
+    let operation = match matches.text("for-task") {
+        Some(task) => {
+            // LORE_SESSION names the session to work in, not the only one to search.
+            fields.put_some("session", caller.session()?.as_ref())?;
+            fields.put_some("project", matches.text("project"))?;
+            fields.put("query", &input::text("the task", task)?)?;
+            "context_pack"
+        }
+        None if matches.text("project").is_some() => {
+            return Err(Failure::Usage(
+                "--project needs --for-task: a message is answered from its session".to_owned(),
+            ));
+        }
+        None => {
+            fields.put(
+                "message",
+                &input::text("the message", matches.needed("message"))?,
+            )?;
+            "enrich_message"
+        }
+    };
+    fields.put_some("max_tokens", matches.number("max-tokens").as_ref())?;
+    let reply = caller.reply(operation, fields)?;
+    let rendered = prompt(&super::report::read(&reply.json)?);
+    caller.print(reply, rendered)
 }
 
-impl Pack {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        match self.task {
-            Some(task) => {
-                let args = ContextPackArgs {
-                    // LORE_SESSION names the session that one works in, not the only one to look in.
-                    session: caller.session.as_deref().map(id).transpose()?,
-                    project: self.project,
-                    query: text("the task", task)?,
-                    max_tokens: self.max_tokens,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(caller, "context_pack", &args, |reply: &ContextPackReply| {
-                    Made {
-                        pack: &reply.pack,
-                        prompt: &reply.prompt,
-                        tokens: (reply.tokens, reply.max_tokens),
-                        sections: &reply.sections,
-                        left_out: &reply.left_out,
-                        cached: reply.cached,
-                    }
-                    .told(is_terminal())
-                })
-            }
-            None if self.project.is_some() => Err(Failure::Usage(
-                "--project goes with --for-task: a message is answered from its session".to_owned(),
-            )),
-            None => {
-                let args = EnrichMessageArgs {
-                    session: None,
-                    message: text("the message", self.message.unwrap_or_default())?,
-                    max_tokens: self.max_tokens,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(
-                    caller,
-                    "enrich_message",
-                    &args,
-                    |reply: &EnrichMessageReply| {
-                        Made {
-                            pack: &reply.pack,
-                            prompt: &reply.prompt,
-                            tokens: (reply.tokens, reply.max_tokens),
-                            sections: &reply.sections,
-                            left_out: &reply.left_out,
-                            cached: reply.cached,
-                        }
-                        .told(is_terminal())
-                    },
-                )
-            }
+fn prompt(reply: &Value) -> Rendered {
+    let mut aside = fill(
+        "lore: pack {pack:40}: {tokens} of {max_tokens} tokens{cached:, built before/}\n",
+        reply,
+    );
+    for section in list(reply, "sections") {
+        let pieces = list(section, "pieces").len();
+        if pieces > 0 {
+            let section = json!({"name": at(section, "name"), "tokens": at(section, "tokens"), "pieces": pieces});
+            aside += &fill(
+                "  {name}: {pieces:count piece}, {tokens} tokens\n",
+                &section,
+            );
         }
+    }
+    aside += &fill_each(
+        "  left out: {piece.kind} {piece.id:60} ({part}): {why}\n",
+        list(reply, "left_out"),
+    )
+    .concat();
+    let out = text_for(
+        at(reply, "prompt").as_str().unwrap_or_default(),
+        is_terminal(),
+    )
+    .into_owned();
+    Rendered::good(out + "\n").aside(aside)
+}
+
+/// `lore why`.
+pub const WHY: Command = Command::call_with(
+    "why",
+    "List what an answer is based on, or what used an event",
+    "why",
+    subject,
+    Report::Rendered(why),
+)
+.details(
+    "For a context pack: the events that it is based on. For anything else: the packs that used it, and for a message \
+     also the pack that it was made with.",
+)
+.flags(&[&[
+    Flag::positional(
+        Kind::Text,
+        "what",
+        "WHAT",
+        "A position, or the id of a pack (p-…), message (m-…), tool execution (t-…) or checkpoint",
+    )
+    .local()
+    .unless("step"),
+    Flag::number("step", "NUMBER", "A step of the session instead").conflicts(&["what"]),
+    Flag::number("attempt", "NUMBER", "Attempt at the step").requires("step"),
+]])
+.examples(&["lore why p-01k9", "lore why 120", "lore why --step 2"]);
+
+fn subject(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    matches
+        .text("what")
+        .map_or(Ok(()), |what| about(what, fields))
+}
+
+/// The first two characters decide; no checkpoint's id begins like one of the others.
+fn about(what: &str, fields: &mut Fields) -> Result<(), Failure> {
+    if !what.is_empty() && what.bytes().all(|byte| byte.is_ascii_digit()) {
+        let position: u64 = what.parse().map_err(|_| {
+            Failure::Usage(format!(
+                "{} is too large for a position",
+                sanitize(what, 40)
+            ))
+        })?;
+        return fields.put("position", &position);
+    }
+    match what.get(..2) {
+        Some("p-") => fields.put("pack", what),
+        Some("m-") => fields.put("message", what),
+        Some("t-") => fields.put("execution", what),
+        Some(_) | None => fields.put(
+            "checkpoint",
+            &input::id::<lore::protocol::CheckpointId>(what)?,
+        ),
     }
 }
 
-/// What both replies tell.
-struct Made<'r> {
-    pack: &'r str,
-    prompt: &'r str,
-    /// How many there are, and how many there may be.
-    tokens: (u64, u64),
-    sections: &'r [PackSection],
-    left_out: &'r [LeftOut],
-    cached: bool,
+fn why(reply: &Value, _: &Matches) -> Rendered {
+    let (of, pack, used) = (at(reply, "of"), at(reply, "pack"), list(reply, "used_by"));
+    let mut text = String::new();
+    if !of.is_null() {
+        text += &event(of);
+    }
+    if !pack.is_null() {
+        text += if of.is_null() { "" } else { "was made with\n" };
+        text += &facts(PACK_FACTS, pack);
+        let events = list(pack, "rests_on");
+        if !events.is_empty() {
+            text += &format!("is based on\n{}", rows(EVENTS, events));
+        }
+    }
+    if !used.is_empty() {
+        let columns = &[
+            column("pack", "{pack:40}"),
+            column("position", "{position}"),
+        ];
+        text += &format!("is used by\n{}", rows(columns, used));
+    } else if pack.is_null() {
+        return Rendered {
+            end: End::Nothing,
+            aside: "lore: no pack used it\n".to_owned(),
+            out: text,
+        };
+    }
+    Rendered::good(text)
 }
 
-impl Made<'_> {
-    fn told(&self, is_terminal: bool) -> Told {
-        let (tokens, max_tokens) = self.tokens;
-        let cached = if self.cached { ", made before" } else { "" };
-        let mut aside = format!(
-            "lore: pack {}: {tokens} of {max_tokens} tokens{cached}\n",
-            shown(self.pack, 40)
-        );
-        for section in self
-            .sections
-            .iter()
-            .filter(|section| !section.pieces.is_empty())
-        {
-            // Writing into a string does not fail.
-            let name = word(&section.name);
-            let pieces = counted(section.pieces.len() as u64, "piece");
-            let _ = writeln!(aside, "  {name}: {pieces}, {} tokens", section.tokens);
-        }
-        for left in self.left_out {
-            let _ = writeln!(
-                aside,
-                "  left out: {} {} ({}): {}",
-                word(&left.piece.kind),
-                shown(&left.piece.id, 60),
-                word(&left.part),
-                word(&left.why)
-            );
-        }
-        Told {
-            out: text_for(self.prompt, is_terminal).into_owned() + "\n",
-            aside,
-            end: End::Good,
-        }
+/// An event in one line.
+fn event(of: &Value) -> String {
+    let place = match at(of, "file") {
+        Value::Null => format!("session {}", session(of)),
+        file => fill("project {project:64}", file),
+    };
+    fill("{kind} {id:60} of ", of)
+        + &place
+        + &fill(
+            ", position {position=gone}: {event:30=-} at {at:30=-} by {agent:30=-}\n",
+            of,
+        )
+}
+
+const PACK_FACTS: &[Column] = &[
+    column("pack", "{pack:40}"),
+    column("made for", "a {made_for}, SHA-256 {wanted:64}"),
+    column("session", "{session}"),
+    column("position", "{position}"),
+    column("at", "{at:30}"),
+    column("agent", "{agent:40}"),
+    column_of("tokens", |pack| {
+        let sections = fill_each("{name} {tokens}", list(pack, "sections")).join(", ");
+        fill("{tokens} of {max_tokens}: ", pack) + &sections
+    }),
+];
+
+const EVENTS: &[Column] = &[
+    column("what", "{kind}"),
+    column("id", "{id:60}"),
+    column_of("session", session),
+    column("position", "{position=gone}"),
+    column("event", "{event:30=-}"),
+    column("at", "{at:30=-}"),
+    column("agent", "{agent:30=-}"),
+];
+
+fn session(of: &Value) -> String {
+    match at(of, "file") {
+        Value::Null => fill("{session=forgotten}", of),
+        _ => fill("{session=-}", of),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_show_what_they_are_of() {
+        let about = |what: &str| {
+            let mut fields = Fields::default();
+            let json = about(what, &mut fields).ok().map(|()| fields.into_json());
+            json.and_then(|json| String::from_utf8(json).ok())
+        };
+        let fields = |json: &str| Some(json.to_owned());
+        assert_eq!(about("12"), fields(r#"{"position":12}"#));
+        assert_eq!(about("p-1"), fields(r#"{"pack":"p-1"}"#));
+        assert_eq!(about("m-1"), fields(r#"{"message":"m-1"}"#));
+        assert_eq!(about("t-1"), fields(r#"{"execution":"t-1"}"#));
+        assert_eq!(about("1e0c-4"), fields(r#"{"checkpoint":"1e0c-4"}"#));
+        assert_eq!(about("99999999999999999999"), None);
+        assert_eq!(about("a b"), None);
+        assert_eq!(about(""), None);
     }
 }

@@ -1,235 +1,142 @@
 //! `lore project …`: directories with context files of their own.
 
-use clap::{Subcommand, ValueHint};
-use lore::protocol::projects::{
-    InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, ListSharesArgs,
-    ListSharesReply, Project as Known, ShareAccess, ShareProjectArgs, ShareProjectReply, Worktree,
-};
+use serde_json::Value;
 
-use super::context::absolute;
-use super::exchange::{Told, ask};
-use super::given::{Page, more};
-use super::output::{facts, shown, table};
-use super::{Caller, End, Failure};
+use super::command::Command;
+use super::common::{KEY, PAGE};
+use super::flag::{Fields, Flag, Kind};
+use super::input::absolute;
+use super::parser::Matches;
+use super::report::{Column, MORE, Rendered, Report, column, column_of, more, rows, table_or};
+use super::template::{at, fill, list, raw};
+use super::{Caller, Failure};
 
-/// Directories with context files of their own
-#[derive(Debug, Subcommand)]
-pub enum Project {
-    Init(Init),
-    /// List projects, the one changed last first
-    List {
-        #[command(flatten)]
-        page: Page,
-    },
-    Share(ShareWith),
-    /// List the users of this machine that may read or write a project's context files
-    Shares {
-        /// The project: an id, a directory, or `current`
-        #[arg(default_value = "current")]
-        project: String,
-    },
+const WHICH: Flag = Flag::positional(
+    Kind::Text,
+    "project",
+    "PROJECT",
+    "The project: an id, a directory, or `current`",
+)
+.sends("project_id")
+.default("current");
+
+/// `lore project` and its commands.
+pub const PROJECT: Command = Command::family(
+    "project",
+    "Directories with context files of their own",
+    &[
+        Command::call_with("init", "Make a directory a project, and show it", "init_project", path, Report::Facts(PROJECT_FACTS))
+            .details("All worktrees of a repository are one project. The first write from within a directory also makes it one.")
+            .flags(&[&[
+                Flag::positional(Kind::Text, "path", "PATH", "The directory").default(".").local(),
+                Flag::text("name", "TEXT", "Name for people; otherwise that of .lore.toml, or of the directory"),
+                KEY,
+            ]])
+            .examples(&["lore project init . --name Shop"]),
+        Command::call("list", "List projects, the one changed last first", "list_projects", Report::Rendered(projects))
+            .flags(&[PAGE])
+            .examples(&["lore project list"]),
+        Command::call_with("share", "Let another user of this machine read a project's context files, where each user has a memory of their own", "share_project", access, Report::Facts(SHARED))
+            .flags(&[&[
+                Flag::positional(Kind::Text, "user", "USER", "Name or number of a user"),
+                WHICH,
+                Flag::switch("write", "Let the user write them as well").local().conflicts(&["revoke"]),
+                Flag::switch("revoke", "Withdraw the permission").local(),
+            ]])
+            .examples(&["lore project share alice --write"]),
+        Command::call("shares", "List the users of this machine that may read or write a project's context files", "list_shares", SHARES)
+            .flags(&[&[WHICH]])
+            .examples(&["lore project shares"]),
+    ],
+);
+
+const PROJECT_FACTS: &[Column] = &[
+    column("project", "{project:80}"),
+    column("name", "{name:80}"),
+    column("path", "{path}"),
+    column("worktree", "{worktree}"),
+    column("branch", "{branch:80}"),
+    column("context files", "{context_path}"),
+    column("is", "{created:new/known already}"),
+];
+
+const SHARED: &[Column] = &[
+    column("project", "{project:80}"),
+    column("user", "{user}"),
+    column_of("may", permission),
+    column("calls it", "{project_id:100}"),
+];
+
+const SHARES: Report = table_or(
+    "shares",
+    &[
+        column("user", "{user}"),
+        column_of("may", permission),
+        column("since", "{since:30}"),
+    ],
+    "lore: the project is not shared\n",
+);
+
+const PROJECTS: &[Column] = &[
+    // That of the working directory has a `*`.
+    column("", "{is_current}"),
+    column("project", "{project:80}"),
+    column("name", "{name:40}"),
+    column("changed", "{updated_at:30}"),
+    column("written", "{contexts:60=-}"),
+    column_of("worktrees", |project| {
+        let branches: Vec<_> = list(project, "worktrees").iter().map(branch).collect();
+        fill("{:40=-}", &branches.into())
+    }),
+    column("path", "{path}"),
+];
+
+fn path(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    fields.put("path", &absolute(matches.needed("path"))?)
 }
 
-impl Project {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        match self {
-            Self::Init(init) => init.run(caller),
-            Self::List { page } => {
-                let args = ListProjectsArgs {
-                    limit: page.limit,
-                    next: page.next,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(caller, "list_projects", &args, listed)
-            }
-            Self::Share(share) => share.run(caller),
-            Self::Shares { project } => {
-                let args = ListSharesArgs {
-                    project_id: project,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(caller, "list_shares", &args, shared)
-            }
-        }
-    }
-}
-
-/// Make a directory a project, and tell what it is
-///
-/// All worktrees of a repository are one project. The first write from within a directory makes it one,
-/// too.
-#[derive(Debug, clap::Args)]
-pub struct Init {
-    /// The directory
-    #[arg(default_value = ".", value_hint = ValueHint::DirPath)]
-    path: String,
-    /// What people call it; otherwise what .lore.toml says, or the directory's name
-    #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
-    /// Idempotency key: the same call again gives the first reply
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
-}
-
-impl Init {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = InitProjectArgs {
-            path: absolute(&self.path)?,
-            name: self.name,
-            key: self.key,
-            agent: None,
-        };
-        ask(caller, "init_project", &args, |reply| {
-            Told::good(initialised(reply))
-        })
-    }
-}
-
-/// Let another user of this machine read a project's context files, where each has a memory of its own
-#[derive(Debug, clap::Args)]
-pub struct ShareWith {
-    /// A user's name or number
-    user: String,
-    /// The project: an id, a directory, or `current`
-    #[arg(default_value = "current")]
-    project: String,
-    /// Write them as well
-    #[arg(long, conflicts_with = "revoke")]
-    write: bool,
-    /// Take it back
-    #[arg(long)]
-    revoke: bool,
-}
-
-impl ShareWith {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let access = match (self.write, self.revoke) {
-            (_, true) => ShareAccess::None,
-            (true, false) => ShareAccess::Write,
-            (false, false) => ShareAccess::Read,
-        };
-        let args = ShareProjectArgs {
-            project_id: self.project,
-            user: self.user,
-            access: Some(access),
-            key: None,
-            agent: None,
-        };
-        ask(
-            caller,
-            "share_project",
-            &args,
-            |reply: &ShareProjectReply| {
-                Told::good(facts([
-                    ("project", shown(&reply.project, 80)),
-                    ("user", reply.user.to_string()),
-                    ("may", access_word(reply.access).to_owned()),
-                    ("calls it", shown(&reply.project_id, 100)),
-                ]))
-            },
-        )
-    }
-}
-
-const fn access_word(access: ShareAccess) -> &'static str {
-    match access {
-        ShareAccess::Read => "read",
-        ShareAccess::Write => "read and write",
-        ShareAccess::None => "nothing any more",
-    }
-}
-
-fn shared(reply: &ListSharesReply) -> Told {
-    if reply.shares.is_empty() {
-        return Told::nothing("lore: the project is shared with nobody\n".to_owned());
-    }
-    let rows: Vec<_> = reply
-        .shares
-        .iter()
-        .map(|share| {
-            [
-                share.user.to_string(),
-                access_word(share.access).to_owned(),
-                shown(&share.since, 30),
-            ]
-        })
-        .collect();
-    Told::good(table(["user", "may", "since"], &rows))
-}
-
-fn initialised(reply: &InitProjectReply) -> String {
-    let is_known = match reply.created {
-        true => "new",
-        false => "known already",
+fn access(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    let access = match (matches.is("write"), matches.is("revoke")) {
+        (_, true) => "none",
+        (true, false) => "write",
+        (false, false) => "read",
     };
-    facts([
-        ("project", shown(&reply.project, 80)),
-        ("name", shown(&reply.name, 80)),
-        ("path", shown(&reply.path, 0)),
-        ("worktree", shown(&reply.worktree, 0)),
-        (
-            "branch",
-            shown(reply.branch.as_deref().unwrap_or_default(), 80),
-        ),
-        ("context files", shown(&reply.context_path, 0)),
-        ("is", is_known.to_owned()),
-    ])
+    fields.put("access", access)
 }
 
-fn listed(reply: &ListProjectsReply) -> Told {
-    if reply.projects.is_empty() {
-        return Told::nothing(
+fn permission(share: &Value) -> String {
+    match raw(share, "access") {
+        "read" => "read",
+        "write" => "read and write",
+        _ => "nothing any more",
+    }
+    .to_owned()
+}
+
+fn projects(reply: &Value, _: &Matches) -> Rendered {
+    let current = raw(reply, "current");
+    let mut projects = list(reply, "projects").to_vec();
+    if projects.is_empty() {
+        return Rendered::nothing(
             "lore: there is no project yet; `lore project init` makes this folder one\n".to_owned(),
         );
     }
-    let current = reply.current.as_deref();
-    let rows: Vec<_> = reply
-        .projects
-        .iter()
-        .map(|project| row(project, current))
-        .collect();
-    let heading = [
-        "",
-        "project",
-        "name",
-        "changed",
-        "written",
-        "worktrees",
-        "path",
-    ];
-    Told::good(table(heading, &rows) + &more(reply.next.as_deref()))
-}
-
-/// A project; that of the working directory has a `*` before it.
-fn row(project: &Known, current: Option<&str>) -> [String; 7] {
-    let is_current = current == Some(project.project.as_str());
-    let branches: Vec<_> = project.worktrees.iter().map(branch).collect();
-    [
-        if is_current { "*" } else { "" }.to_owned(),
-        shown(&project.project, 80),
-        shown(&project.name, 40),
-        shown(&project.updated_at, 30),
-        match project.contexts.as_slice() {
-            [] => "-".to_owned(),
-            contexts => shown(&contexts.join(", "), 60),
-        },
-        match branches.as_slice() {
-            [] => "-".to_owned(),
-            branches => shown(&branches.join(", "), 40),
-        },
-        shown(&project.path, 0),
-    ]
+    for project in &mut projects {
+        let is_current = !current.is_empty() && raw(project, "project") == current;
+        if let Some(members) = project.as_object_mut() {
+            members.insert(
+                "is_current".to_owned(),
+                if is_current { "*" } else { "" }.into(),
+            );
+        }
+    }
+    Rendered::good(rows(PROJECTS, &projects) + &more(MORE, reply))
 }
 
 /// A worktree by its branch, or else by its folder's name.
-fn branch(worktree: &Worktree) -> String {
-    match &worktree.branch {
-        Some(branch) => branch.clone(),
-        None => {
-            let folder = worktree.path.rsplit('/').next();
-            folder.unwrap_or_default().to_owned()
-        }
+fn branch(worktree: &Value) -> Value {
+    match at(worktree, "branch") {
+        Value::Null => raw(worktree, "path").rsplit('/').next().into(),
+        branch => branch.clone(),
     }
 }

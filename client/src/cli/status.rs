@@ -1,101 +1,114 @@
-//! `lore status`: how the daemon is.
+//! `lore status` and `lore compact`: the state of the daemon, and its disk space.
 
-use std::fmt::Write;
-
-use lore::protocol::status::{StatusArgs, StatusReply};
-pub use lore::shown::bytes;
 use lore::shown::duration;
+use serde_json::Value;
 
-use super::output::{self, Output, shown, table};
-use super::{Caller, End, Failure, exchange};
+use super::command::Command;
+use super::flag::Flag;
+use super::output::{self, Output, sanitize, table};
+use super::parser::Matches;
+use super::report::read;
+use super::template::{at, fill, fill_each, list, members, number};
+use super::{Caller, End, Failure};
 
-#[derive(Debug, clap::Args)]
-pub struct Status {
-    /// As text that Prometheus reads, with metrics of the sessions in use
-    #[arg(long)]
-    prometheus: bool,
+/// `lore status`.
+pub const STATUS: Command = Command::client("status", "Show the state of the daemon", run)
+    .flags(&[&[Flag::switch(
+        "prometheus",
+        "As text for Prometheus, with metrics of the sessions in use",
+    )]])
+    .examples(&["lore status"]);
+
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let json = caller.call("status", matches.fields()?)?;
+    match caller.output {
+        _ if matches.is("prometheus") => {
+            let status: Value = read(&json)?;
+            output::write(
+                at(&status, "prometheus")
+                    .as_str()
+                    .unwrap_or_default()
+                    .as_bytes(),
+            )?;
+        }
+        Output::Json => output::write_json(&json)?,
+        Output::Human => output::write(status(&read(&json)?).as_bytes())?,
+    }
+    Ok(End::Good)
 }
 
-impl Status {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = StatusArgs {
-            prometheus: self.prometheus.then_some(true),
+fn status(status: &Value) -> String {
+    let yes = "yes/no";
+    let mut facts: Vec<(String, String)> = [
+        ("version", "{version}".to_owned()),
+        ("process", "{pid}".to_owned()),
+        ("store", "{store}".to_owned()),
+        ("socket", "{socket}".to_owned()),
+        ("data", "{data}".to_owned()),
+        ("position", "{position}".to_owned()),
+        ("durable", format!("{{durable:{yes}}}")),
+        ("writable", format!("{{writable:{yes}}}")),
+        ("uptime", duration(number(status, "uptime"))),
+        ("clients", "{clients}".to_owned()),
+        ("confined", "{confinement.landlock}".to_owned()),
+        ("core dumps", format!("{{confinement.core_dumps:{yes}}}")),
+    ]
+    .into_iter()
+    .map(|(name, template)| (name.to_owned(), fill(&template, status)))
+    .filter(|(_, value)| !value.is_empty())
+    .collect();
+    for (of, template) in [("counts", "{}"), ("sizes", "{:bytes}")] {
+        facts.extend(
+            members(status, of).map(|(name, value)| (sanitize(name, 40), fill(template, value))),
+        );
+    }
+    for (of, template) in [
+        ("followers", "at {position}, {lag} behind"),
+        (
+            "resolvers",
+            "{state:40}, {calls} calls, {failures} without an answer",
+        ),
+    ] {
+        let values = list(status, of).iter();
+        facts.extend(values.map(|value| (fill("{name:40}", value), fill(template, value))));
+    }
+    let retention = at(status, "retention");
+    if !retention.is_null() {
+        let template = match at(retention, "last") {
+            Value::Null => "next on {next:40=never}",
+            _ => "next on {next:40=never}; {events} events, {bytes:bytes} forgotten on {last:40}",
         };
-        let reply = caller.call("status", exchange::json(&args)?)?;
+        facts.push(("retention".to_owned(), fill(template, retention)));
+    }
+    let rows: Vec<_> = facts
+        .into_iter()
+        .map(|(name, value)| [name, value])
+        .collect();
+    table(&["lored", ""], &rows) + &warnings(status)
+}
+
+fn warnings(reply: &Value) -> String {
+    fill_each("warning: {}\n", list(reply, "warnings")).concat()
+}
+
+/// `lore compact`.
+pub const COMPACT: Command = Command::client(
+    "compact",
+    "Return the disk space of removed data",
+    |_, caller| {
+        let json = caller.call("compact", super::flag::Fields::default())?;
         match caller.output {
-            _ if self.prometheus => {
-                let status: StatusReply = exchange::read(&reply)?;
-                output::write(status.prometheus.unwrap_or_default().as_bytes())?;
+            Output::Json => output::write_json(&json)?,
+            Output::Human => {
+                let reply: Value = read(&json)?;
+                let text = fill(
+                    "{bytes_before:bytes} before, {bytes_after:bytes} now, in {took_ms} ms\n",
+                    &reply,
+                );
+                output::write((text + &warnings(&reply)).as_bytes())?;
             }
-            Output::Json => output::write_json(&reply)?,
-            Output::Human => output::write(human(&exchange::read(&reply)?).as_bytes())?,
         }
         Ok(End::Good)
-    }
-}
-
-fn human(status: &StatusReply) -> String {
-    let mut rows = vec![
-        ["version".to_owned(), shown(&status.version, 0)],
-        ["process".to_owned(), status.pid.to_string()],
-        ["store".to_owned(), shown(&status.store, 0)],
-        ["socket".to_owned(), shown(&status.socket, 0)],
-        ["data".to_owned(), shown(&status.data, 0)],
-        ["position".to_owned(), status.position.to_string()],
-        ["durable".to_owned(), yes(status.durable)],
-        ["writable".to_owned(), yes(status.writable)],
-        ["uptime".to_owned(), duration(status.uptime)],
-        ["clients".to_owned(), status.clients.to_string()],
-    ];
-    rows.extend(status.confinement.iter().flat_map(|confinement| {
-        [
-            ["confined".to_owned(), shown(&confinement.landlock, 0)],
-            ["core dumps".to_owned(), yes(confinement.core_dumps)],
-        ]
-    }));
-    rows.extend(
-        status
-            .counts
-            .iter()
-            .map(|(name, count)| [shown(name, 40), count.to_string()]),
-    );
-    rows.extend(
-        status
-            .sizes
-            .iter()
-            .map(|(name, size)| [shown(name, 40), bytes(*size)]),
-    );
-    rows.extend(status.followers.iter().map(|follower| {
-        let text = format!("at {}, {} behind", follower.position, follower.lag);
-        [shown(&follower.name, 40), text]
-    }));
-    rows.extend(status.resolvers.iter().map(|resolver| {
-        let text = format!(
-            "{}, {} calls, {} without an answer",
-            shown(&resolver.state, 40),
-            resolver.calls,
-            resolver.failures
-        );
-        [shown(&resolver.name, 40), text]
-    }));
-    if let Some(retention) = &status.retention {
-        let next = retention.next.as_deref().unwrap_or("never");
-        let mut text = format!("next on {}", shown(next, 40));
-        if let Some(last) = &retention.last {
-            let (events, held) = (retention.events, bytes(retention.bytes));
-            let last = shown(last, 40);
-            let _ = write!(text, "; {events} events, {held} forgotten on {last}");
-        }
-        rows.push(["retention".to_owned(), text]);
-    }
-    let mut text = table(["lored", ""], &rows);
-    for warning in &status.warnings {
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "warning: {}", shown(warning, 0));
-    }
-    text
-}
-
-fn yes(is: bool) -> String {
-    if is { "yes" } else { "no" }.to_owned()
-}
+    },
+)
+.examples(&["lore compact"]);

@@ -1,356 +1,210 @@
 //! `lore step …`: record what tools returned, list and show it, resolve names.
 
-use std::fmt::Write;
-
-use clap::Subcommand;
-use lore::protocol::Body;
-use lore::protocol::steps::{
-    GetStepArgs, GetStepReply, ListStepsArgs, ListStepsReply, RecordStepArgs, RecordStepReply,
-    Resolution, ResolveParametersArgs, ResolveParametersReply, ResolveVariablesArgs,
-    ResolveVariablesReply,
-};
 use serde_json::Value;
 
-use super::call::text_or_stdin;
-use super::exchange::{Told, ask, moment, object, utf8};
-use super::output::{is_terminal, json_for, shown, shown_lines, table};
-use super::{Caller, End, Failure, status};
+use super::command::Command;
+use super::common::{AS_OF, KEY};
+use super::flag::{Fields, Flag, Kind};
+use super::output::{self, is_terminal, json_for, sanitize, sanitize_lines};
+use super::parser::Matches;
+use super::report::{Column, Rendered, Report, Table, cells, column};
+use super::template::{at, fill, fill_each, is, list, members, number, plain, raw, unquoted};
+use super::{Caller, End, Failure, input};
 
-/// Record what tools returned, and refer to it
-#[derive(Debug, Subcommand)]
-pub enum Step {
-    /// Record the result of a tool call
-    Record(Record),
-    /// List the steps of a session
-    List {
-        /// At most so many
-        #[arg(long, value_name = "COUNT")]
-        limit: Option<u64>,
-        /// As things stood at this position or RFC 3339 time
-        #[arg(long, value_name = "WHEN")]
-        as_of: Option<String>,
-    },
-    /// Show one step whole
-    Show {
-        /// Its number
-        step: u64,
-        /// Which attempt at it
-        #[arg(long, value_name = "NUMBER")]
-        attempt: Option<u64>,
-        /// As things stood at this position or RFC 3339 time
-        #[arg(long, value_name = "WHEN")]
-        as_of: Option<String>,
-    },
-    /// Give the values of names such as ID_FROM_STEP_2
-    Resolve {
-        /// The names
-        #[arg(required = true)]
-        names: Vec<String>,
-        /// The step being prepared
-        #[arg(long, value_name = "NUMBER")]
-        current_step: Option<u64>,
-        /// Every value, not just the first
-        #[arg(long)]
-        all: bool,
-        /// As things stood at this position or RFC 3339 time
-        #[arg(long, value_name = "WHEN")]
-        as_of: Option<String>,
-    },
-    /// Replace the names inside of parameters
-    Params {
-        /// The parameters as JSON, or - to read them from standard input
-        parameters: String,
-        /// The step being prepared
-        #[arg(long, value_name = "NUMBER")]
-        current_step: Option<u64>,
-    },
-}
+const CURRENT_STEP: Flag = Flag::number("current-step", "NUMBER", "The step being prepared");
 
-/// Record the result of a tool call
-#[derive(Debug, clap::Args)]
-pub struct Record {
-    /// Name of the tool
-    tool: String,
-    /// What it returned, or - to read it from standard input
-    #[arg(default_value = "-", allow_hyphen_values = true)]
-    result: String,
-    /// Step number; the next one if absent
-    #[arg(long, value_name = "NUMBER")]
-    step: Option<u64>,
-    /// What it was called with, a JSON object
-    #[arg(long, value_name = "JSON")]
-    parameters: Option<String>,
-    /// Why it was called
-    #[arg(long, value_name = "TEXT")]
-    purpose: Option<String>,
-    /// What went wrong
-    #[arg(long, value_name = "TEXT")]
-    error: Option<String>,
-    /// Whether it succeeded; judged from the result if absent
-    #[arg(long, value_name = "BOOL")]
-    success: Option<bool>,
-    /// Idempotency key: the same call again records nothing twice
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
-    /// Say what was extracted
-    #[arg(long)]
-    explain: bool,
-}
-
-impl Step {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        match self {
-            Self::Record(record) => record.run(caller),
-            Self::List { limit, as_of } => list(caller, limit, as_of.as_deref()),
-            Self::Show {
-                step,
-                attempt,
-                as_of,
-            } => {
-                let as_of = moment(as_of.as_deref())?;
-                let session = None;
-                let args = GetStepArgs {
-                    session,
-                    step,
-                    attempt,
-                    as_of,
-                    at_least: None,
-                    agent: None,
-                };
-                ask(caller, "get_step", &args, show)
-            }
-            Self::Resolve {
-                names,
-                current_step,
-                all,
-                as_of,
-            } => {
-                let args = ResolveVariablesArgs {
-                    session: None,
-                    names,
-                    current_step,
-                    all: all.then_some(true),
-                    as_of: moment(as_of.as_deref())?,
-                    at_least: None,
-                    explain: None,
-                    agent: None,
-                };
-                ask(caller, "resolve_variables", &args, resolutions)
-            }
-            Self::Params {
-                parameters,
-                current_step,
-            } => params(caller, parameters, current_step),
-        }
-    }
-}
-
-impl Record {
-    fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let parameters = object("--parameters", self.parameters.as_deref())?;
-        // A failed call without a result does not wait for one on standard input.
-        let result = match (self.result.as_str(), &self.error) {
-            ("-", Some(_)) => None,
-            _ => Some(utf8("the result", text_or_stdin(self.result)?)?),
-        };
-        let args = RecordStepArgs {
-            session: None,
-            step: self.step,
-            tool: self.tool,
-            parameters,
-            purpose: self.purpose,
-            result: result.map(Body),
-            error: self.error,
-            success: self.success,
-            key: self.key,
-            fence: None,
-            explain: self.explain.then_some(true),
-            agent: None,
-        };
-        ask(caller, "record_step", &args, |reply: &RecordStepReply| {
-            let mut text = format!("step {} of session {}", reply.step, reply.session);
-            if reply.attempt > 1 {
-                let _ = write!(text, ", attempt {}", reply.attempt);
-            }
-            let _ = writeln!(text, " (position {})", reply.position);
-            for (kind, count) in reply
-                .extracted
-                .iter()
-                .flatten()
-                .filter(|(_, count)| **count > 0)
-            {
-                let _ = writeln!(text, "  {}: {count}", shown(kind, 40));
-            }
-            Told::good(text)
-        })
-    }
-}
-
-fn list(caller: &mut Caller, limit: Option<u64>, as_of: Option<&str>) -> Result<End, Failure> {
-    let args = ListStepsArgs {
-        session: None,
-        limit,
-        next: None,
-        as_of: moment(as_of)?,
-        at_least: None,
-        agent: None,
-    };
-    ask(caller, "list_steps", &args, |reply: &ListStepsReply| {
-        let rows: Vec<_> = reply
-            .steps
-            .iter()
-            .map(|step| {
-                let outcome = if step.success { "good" } else { "failed" };
-                [
-                    step.step.to_string(),
-                    format!("{}/{}", step.attempt, step.attempts),
-                    shown(&step.tool, 40),
-                    outcome.to_owned(),
-                    status::bytes(step.bytes),
-                    shown(&step.at, 30),
-                    shown(&step.agent, 20),
-                    shown(step.purpose.as_deref().unwrap_or_default(), 50),
-                ]
-            })
-            .collect();
-        let heading = [
-            "step", "attempt", "tool", "outcome", "size", "at", "agent", "purpose",
-        ];
-        if rows.is_empty() {
-            return Told::nothing(String::new());
-        }
-        let mut text = table(heading, &rows);
-        if reply.next.is_some() {
-            text.push_str("… more; give a higher --limit\n");
-        }
-        Told::good(text)
-    })
-}
-
-fn show(step: &GetStepReply) -> Told {
-    let mut rows = vec![
-        ["session".to_owned(), step.session.to_string()],
-        [
-            "step".to_owned(),
-            format!(
-                "{}, attempt {} of {}",
-                step.step, step.attempt, step.attempts
+/// `lore step` and its commands.
+pub const STEP: Command = Command::family(
+    "step",
+    "Record what tools returned, and refer to it",
+    &[
+        Command::call_with(
+            "record",
+            "Record the result of a tool call",
+            "record_step",
+            result,
+            Report::Text(recorded),
+        )
+        .flags(&[&[
+            Flag::positional(Kind::Text, "tool", "TOOL", "Name of the tool"),
+            Flag::positional(
+                Kind::Text,
+                "result",
+                "RESULT",
+                "What the tool returned, or - to read it from standard input",
+            )
+            .default("-")
+            .allows_dash()
+            .local(),
+            Flag::number("step", "NUMBER", "Step number; otherwise the next one"),
+            Flag::of(
+                Kind::Object,
+                "parameters",
+                "JSON",
+                "Parameters of the call, a JSON object",
             ),
-        ],
-        ["tool".to_owned(), shown(&step.tool, 0)],
-        [
-            "parameters".to_owned(),
-            shown(&step.parameters.to_string(), 200),
-        ],
-        ["success".to_owned(), step.success.to_string()],
-        ["at".to_owned(), shown(&step.at, 0)],
-        ["agent".to_owned(), shown(&step.agent, 0)],
-        ["position".to_owned(), step.position.to_string()],
-    ];
-    let mut push = |name: &str, text: &Option<String>| {
-        if let Some(text) = text {
-            rows.push([name.to_owned(), shown(text, 200)]);
-        }
+            Flag::text("purpose", "TEXT", "Why the tool was called"),
+            Flag::text("error", "TEXT", "The error, if the call failed"),
+            Flag::of(
+                Kind::Bool,
+                "success",
+                "BOOL",
+                "Whether the call succeeded; otherwise judged from the result",
+            ),
+            KEY,
+            Flag::switch("explain", "Report what was extracted"),
+        ]])
+        .examples(&[
+            "lore step record get_pull_request '{\"id\": 4711, \"title\": \"Fix login\"}'",
+        ]),
+        Command::call("list", "List the steps of a session", "list_steps", STEPS)
+            .flags(&[&[
+                Flag::number("limit", "COUNT", "At most this many steps"),
+                AS_OF,
+            ]])
+            .examples(&["lore step list --session release-42"]),
+        Command::call("show", "Show a whole step", "get_step", Report::Text(step))
+            .flags(&[&[
+                Flag::positional(Kind::Number, "step", "STEP", "Number of the step"),
+                Flag::number(
+                    "attempt",
+                    "NUMBER",
+                    "Attempt at the step; otherwise the latest",
+                ),
+                AS_OF,
+            ]])
+            .examples(&["lore step show 2"]),
+        Command::call(
+            "resolve",
+            "Print the values of names such as ID_FROM_STEP_2",
+            "resolve_variables",
+            Report::Rendered(resolutions),
+        )
+        .flags(&[&[
+            Flag::positional(Kind::Texts, "names", "NAMES", "Names to resolve"),
+            CURRENT_STEP,
+            Flag::switch("all", "Print every value, not only the first"),
+            AS_OF,
+        ]])
+        .examples(&["lore step resolve ID_FROM_STEP_1 TITLE_FROM_STEP_1"]),
+        Command::call_with(
+            "params",
+            "Replace the names in parameters by their values",
+            "resolve_parameters",
+            parameters,
+            Report::Rendered(replaced),
+        )
+        .flags(&[&[
+            Flag::positional(
+                Kind::Text,
+                "parameters",
+                "PARAMETERS",
+                "Parameters as JSON, or - to read them from standard input",
+            )
+            .local(),
+            CURRENT_STEP,
+        ]])
+        .examples(&["lore step params '{\"pullRequestId\": \"ID_FROM_STEP_1\"}'"]),
+    ],
+);
+
+const STEPS: Report = Report::Table(Table {
+    list: "steps",
+    columns: &[
+        column("step", "{step}"),
+        column("attempt", "{attempt}/{attempts}"),
+        column("tool", "{tool:40}"),
+        column("outcome", "{success:good/failed}"),
+        column("size", "{bytes:bytes}"),
+        column("at", "{at:30}"),
+        column("agent", "{agent:20}"),
+        column("purpose", "{purpose:50}"),
+    ],
+    more: "… more: raise --limit\n",
+    empty: "",
+});
+
+const FACTS: &[Column] = &[
+    column("session", "{session}"),
+    column("step", "{step}, attempt {attempt} of {attempts}"),
+    column("tool", "{tool}"),
+    column("parameters", "{parameters:json 200}"),
+    column("success", "{success}"),
+    column("at", "{at}"),
+    column("agent", "{agent}"),
+    column("position", "{position}"),
+    column("purpose", "{purpose:200}"),
+    column("error", "{error:200}"),
+];
+
+/// A failed call without a result does not wait for one on standard input.
+fn result(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    match (matches.needed("result"), matches.text("error")) {
+        ("-", Some(_)) => Ok(()),
+        (result, _) => fields.put("result", &input::text("the result", result)?),
+    }
+}
+
+fn recorded(reply: &Value) -> String {
+    let attempt = match number(reply, "attempt") {
+        0 | 1 => "",
+        _ => ", attempt {attempt}",
     };
-    push("purpose", &step.purpose);
-    push("error", &step.error);
-    for (kind, values) in step
-        .extracted
+    let line = format!("step {{step}} of session {{session}}{attempt} (position {{position}})\n");
+    let mut text = fill(&line, reply);
+    for (kind, count) in members(reply, "extracted") {
+        if count.as_u64() != Some(0) {
+            text += &format!("  {}: {count}\n", sanitize(kind, 40));
+        }
+    }
+    text
+}
+
+fn step(step: &Value) -> String {
+    let extracted = members(step, "extracted")
+        .map(|(kind, values)| (sanitize(kind, 40), sanitize(&plain(values), 200)));
+    let text = output::facts(cells(FACTS, step).chain(extracted));
+    format!("{text}\n{}\n", sanitize_lines(raw(step, "result")))
+}
+
+fn resolutions(reply: &Value, _: &Matches) -> Rendered {
+    let all = list(reply, "resolutions");
+    let is_found = all
         .iter()
-        .filter(|(_, values)| !values.is_empty())
-    {
-        let listed: Vec<_> = values.iter().map(plain).collect();
-        rows.push([shown(kind, 40), shown(&listed.join(", "), 200)]);
-    }
-    let mut text = table(["", ""], &rows).trim_start().to_owned();
-    let _ = writeln!(text, "\n{}", shown_lines(&step.result));
-    Told::good(text)
-}
-
-fn resolutions(reply: &ResolveVariablesReply) -> Told {
-    let mut text = String::new();
-    let mut found = false;
-    for resolution in &reply.resolutions {
-        found |= resolution.reason.is_none();
-        let _ = writeln!(text, "{}", resolution_line(resolution));
-    }
-    Told {
-        end: if found { End::Good } else { End::Nothing },
-        ..Told::good(text)
+        .any(|resolution| at(resolution, "reason").is_null());
+    Rendered {
+        end: if is_found { End::Good } else { End::Nothing },
+        ..Rendered::good(all.iter().map(resolution).collect())
     }
 }
 
-fn resolution_line(resolution: &Resolution) -> String {
-    let name = shown(&resolution.name, 80);
-    if resolution.reason.is_some() {
-        let message = resolution.message.as_deref().unwrap_or("no value");
-        return format!("{name} has no value: {}", shown(message, 0));
+fn resolution(resolution: &Value) -> String {
+    if !at(resolution, "reason").is_null() {
+        return fill("{name:80} has no value: {message=no value}\n", resolution);
     }
-    match &resolution.values {
-        Some(values) => {
-            let listed: Vec<_> = values.iter().map(|value| shown(&plain(value), 0)).collect();
-            format!("{name} = {}", listed.join(", "))
-        }
-        None => format!("{name} = {}", shown(&plain(&resolution.value), 0)),
-    }
-}
-
-fn params(
-    caller: &mut Caller,
-    parameters: String,
-    current_step: Option<u64>,
-) -> Result<End, Failure> {
-    let parameters = serde_json::from_slice(&text_or_stdin(parameters)?)
-        .map_err(|error| Failure::Usage(format!("the parameters are not JSON: {error}")))?;
-    let args = ResolveParametersArgs {
-        session: None,
-        parameters,
-        current_step,
-        defaults: None,
-        as_of: None,
-        at_least: None,
-        agent: None,
+    let value = match at(resolution, "values") {
+        Value::Null => unquoted(at(resolution, "value")),
+        values => plain(values),
     };
-    ask(
-        caller,
-        "resolve_parameters",
-        &args,
-        |reply: &ResolveParametersReply| {
-            let (mut text, mut aside) = (String::new(), String::new());
-            match &reply.calls {
-                Some(calls) => calls.iter().for_each(|call| {
-                    let _ = writeln!(text, "{call}");
-                }),
-                None => {
-                    let _ = writeln!(text, "{}", reply.parameters);
-                }
-            }
-            for unresolved in &reply.unresolved {
-                let _ = writeln!(aside, "lore: {}", shown(&unresolved.message, 0));
-            }
-            if let Some(reason) = reply
-                .skip_reason
-                .as_ref()
-                .filter(|_| reply.skip == Some(true))
-            {
-                let reason = shown(reason, 0);
-                let _ = writeln!(aside, "lore: the call should be skipped: {reason}");
-            }
-            Told {
-                out: json_for(&text, is_terminal()).into_owned(),
-                aside,
-                end: End::Good,
-            }
-        },
-    )
+    fill("{name:80} = ", resolution) + &sanitize(&value, 0) + "\n"
 }
 
-/// A value as a person writes it: text without quotes.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value.to_string()
-        }
+fn parameters(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    let text = input::text("the parameters", matches.needed("parameters"))?;
+    let parameters: Value = serde_json::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("the parameters are not JSON: {error}")))?;
+    fields.put("parameters", &parameters)
+}
+
+fn replaced(reply: &Value, _: &Matches) -> Rendered {
+    let calls = match at(reply, "calls") {
+        Value::Array(calls) => calls.as_slice(),
+        _ => std::slice::from_ref(at(reply, "parameters")),
+    };
+    let text: String = calls.iter().map(|call| format!("{call}\n")).collect();
+    let mut aside = fill_each("lore: {message}\n", list(reply, "unresolved")).concat();
+    if is(reply, "skip") && !at(reply, "skip_reason").is_null() {
+        aside += &fill("lore: the call should be skipped: {skip_reason}\n", reply);
     }
+    Rendered::good(json_for(&text, is_terminal()).into_owned()).aside(aside)
 }

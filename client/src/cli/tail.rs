@@ -7,152 +7,161 @@ use std::thread;
 use std::time::Duration;
 
 use lore::connection::Error;
-use lore::protocol::log::{CommitCursorArgs, Event, FollowEventsArgs, FollowEventsReply};
+use lore::protocol::log::{Event, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
 use lore::shown::summary;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::output::{self, Output, shown};
-use super::{Caller, End, Failure, exchange};
+use super::command::Command;
+use super::flag::{Fields, Flag};
+use super::output::{self, Output, sanitize};
+use super::parser::Matches;
+use super::report::read;
+use super::{Caller, End, Failure};
 
-/// Events that are shown of what was before, when nothing else is asked for.
+/// Earlier events that are printed first, by default.
 const BEFORE: u64 = 10;
 /// Events of one reply.
 const PAGE: u64 = 200;
-/// How long one call waits, in milliseconds; then it is looked whether anybody still reads.
+/// How long one call waits, in milliseconds; then it is checked whether the output is still read.
 const WAIT_MS: u64 = 10_000;
-/// The first and the longest pause before a daemon that has gone is looked for again.
+/// The first and the longest pause before a daemon that went away is tried again.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// What happens, as it happens
-#[derive(Debug, clap::Args)]
-pub struct Tail {
-    /// First position; the last ten events if absent
-    #[arg(long, value_name = "POSITION")]
-    from: Option<u64>,
-    /// Begin at this cursor, and keep it where the printing is
-    #[arg(long, value_name = "NAME", conflicts_with = "since")]
-    cursor: Option<String>,
-    /// What others did since the last event of `--agent` in this project
-    #[arg(long, conflicts_with = "from")]
-    since: bool,
-    /// Of this project alone
-    #[arg(long, value_name = "ID")]
-    project: Option<String>,
-    /// Of this agent alone
-    #[arg(long, value_name = "NAME")]
-    by: Option<String>,
-    /// Of every other agent
-    #[arg(long, value_name = "NAME")]
-    not_by: Option<String>,
-    /// Of this kind alone; may be given several times
-    #[arg(long = "kind", value_name = "KIND")]
-    kinds: Vec<String>,
-    /// End with what there is
-    #[arg(long)]
-    no_follow: bool,
+/// `lore tail`.
+pub const TAIL: Command = Command::client("tail", "Print events as they are recorded", run)
+    .flags(&[&[
+        Flag::number(
+            "from",
+            "POSITION",
+            "First position; otherwise the last ten events come first",
+        )
+        .local(),
+        Flag::text(
+            "cursor",
+            "NAME",
+            "Begin at this cursor, and move it with what is printed",
+        )
+        .local()
+        .conflicts(&["since"]),
+        Flag::switch(
+            "since",
+            "What other agents did since the last event of the calling agent in this project",
+        )
+        .local()
+        .conflicts(&["from"]),
+        Flag::text("project", "ID", "Only of this project"),
+        Flag::text(
+            "agent",
+            "NAME",
+            "Only of this agent; --agent before the command is the calling agent",
+        ),
+        Flag::text("not-agent", "NAME", "Only of other agents than this one"),
+        Flag::texts("kind", "KIND", "Only of this kind; may be repeated").sends("kinds"),
+        Flag::switch(
+            "no-follow",
+            "Stop after the events that are recorded already",
+        )
+        .local(),
+    ]])
+    .examples(&[
+        "lore tail",
+        "lore tail --since",
+        "lore tail --kind MessageRecorded --no-follow",
+    ]);
+
+/// Where the next page begins.
+enum Start {
+    Position(u64),
+    Cursor,
+    LastTurn,
 }
 
-impl Tail {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let interrupt = Interrupt::new()?;
-        let cursor = self.cursor_name()?;
-        let mut args = self.first(caller, cursor.as_ref())?;
-        let mut found = false;
-        let mut pause = PAUSE_MIN;
-        // What cannot be reached at first is said at once; later it may come back.
-        let mut was_reached = false;
-        while !interrupt.is_there() && is_read() {
-            let reply = match ask(caller, &args) {
-                Ok(reply) => reply,
-                Err(Failure::Call(error)) if was_reached && may_come_back(&error) => {
-                    #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
-                    thread::sleep(pause);
-                    pause = (pause * 2).min(PAUSE_MAX);
-                    continue;
-                }
-                Err(failure) => return Err(failure),
-            };
-            (was_reached, pause) = (true, PAUSE_MIN);
-            found |= !reply.events.is_empty();
-            interrupt.not_while(|| print(caller.output, &reply.events))?;
-            args = going_on(args, reply.next);
-            if let Some(name) = &cursor
-                && !reply.events.is_empty()
-            {
-                interrupt.not_while(|| commit(caller, name, reply.next))?;
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let interrupt = Interrupt::new()?;
+    let cursor = matches.text("cursor").map(CursorName::new).transpose();
+    let cursor = cursor.map_err(|error| Failure::Usage(format!("--cursor: {error}")))?;
+    let mut start = first(matches, caller, cursor.is_some())?;
+    let is_following = !matches.is("no-follow");
+    let mut is_found = false;
+    let mut pause = PAUSE_MIN;
+    // A daemon that cannot be reached at first is an error; later it may come back.
+    let mut was_reached = false;
+    while !interrupt.is_there() && is_read() {
+        let reply = match page(matches, caller, &start, cursor.as_ref()) {
+            Ok(reply) => reply,
+            Err(Failure::Call(error)) if was_reached && may_come_back(&error) => {
+                #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
+                thread::sleep(pause);
+                pause = (pause * 2).min(PAUSE_MAX);
+                continue;
             }
-            if self.no_follow && reply.caught_up {
-                break;
-            }
-        }
-        Ok(match found || !self.no_follow {
-            true => End::Good,
-            false => End::Nothing,
-        })
-    }
-
-    fn cursor_name(&self) -> Result<Option<CursorName>, Failure> {
-        let name = self.cursor.as_deref().map(CursorName::new).transpose();
-        name.map_err(|error| Failure::Usage(format!("--cursor: {error}")))
-    }
-
-    fn first(
-        &self,
-        caller: &mut Caller,
-        cursor: Option<&CursorName>,
-    ) -> Result<FollowEventsArgs, Failure> {
-        let session = caller.session.as_deref().map(SessionId::new).transpose();
-        let session = session.map_err(|error| Failure::Usage(error.to_string()))?;
-        let from = match (self.from, cursor, self.since) {
-            (Some(from), _, _) => Some(from),
-            (None, Some(_), _) | (None, None, true) => None,
-            (None, None, false) => {
-                let newest = caller.client.connection()?.welcome().position;
-                Some((newest + 1).saturating_sub(BEFORE).max(1))
-            }
+            Err(failure) => return Err(failure),
         };
-        Ok(FollowEventsArgs {
-            from: from.map(Position),
-            cursor: cursor.filter(|_| from.is_none()).map(CursorName::to_string),
-            since_last_turn: self.since.then_some(true),
-            others: self.since.then_some(true),
-            session,
-            project: self.project.clone(),
-            agent: self.by.clone(),
-            not_agent: self.not_by.clone(),
-            kinds: self.kinds.clone(),
-            limit: Some(PAGE),
-            wait_ms: (!self.no_follow).then_some(WAIT_MS),
-        })
+        (was_reached, pause) = (true, PAUSE_MIN);
+        is_found |= !reply.events.is_empty();
+        interrupt.not_while(|| print(caller.output, &reply.events))?;
+        start = Start::Position(reply.next.0);
+        if let Some(name) = &cursor
+            && !reply.events.is_empty()
+        {
+            interrupt.not_while(|| commit(caller, name, reply.next))?;
+        }
+        if !is_following && reply.caught_up {
+            break;
+        }
     }
+    Ok(match is_found || is_following {
+        true => End::Good,
+        false => End::Nothing,
+    })
 }
 
-/// The same question behind what was answered.
-fn going_on(args: FollowEventsArgs, next: Position) -> FollowEventsArgs {
-    FollowEventsArgs {
-        from: Some(next),
-        cursor: None,
-        since_last_turn: None,
-        ..args
-    }
+fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<Start, Failure> {
+    Ok(
+        match (matches.number("from"), has_cursor, matches.is("since")) {
+            (Some(from), _, _) => Start::Position(from),
+            (None, true, _) => Start::Cursor,
+            (None, false, true) => Start::LastTurn,
+            (None, false, false) => {
+                let newest = caller.client.connection()?.welcome().position;
+                Start::Position((newest + 1).saturating_sub(BEFORE).max(1))
+            }
+        },
+    )
 }
 
-fn ask(caller: &mut Caller, args: &FollowEventsArgs) -> Result<FollowEventsReply, Failure> {
-    exchange::read(&caller.call("follow_events", exchange::json(args)?)?)
+fn page(
+    matches: &Matches,
+    caller: &mut Caller,
+    start: &Start,
+    cursor: Option<&CursorName>,
+) -> Result<FollowEventsReply, Failure> {
+    let mut fields = matches.fields()?;
+    match start {
+        Start::Position(from) => fields.put("from", from)?,
+        Start::Cursor => fields.put_some("cursor", cursor)?,
+        Start::LastTurn => fields.put("since_last_turn", &true)?,
+    }
+    if matches.is("since") {
+        fields.put("others", &true)?;
+    }
+    fields.put_some("session", caller.session()?.as_ref())?;
+    fields.put("limit", &PAGE)?;
+    if !matches.is("no-follow") {
+        fields.put("wait_ms", &WAIT_MS)?;
+    }
+    read(&caller.call("follow_events", fields)?)
 }
 
 fn commit(caller: &mut Caller, name: &CursorName, position: Position) -> Result<(), Failure> {
-    let args = CommitCursorArgs {
-        name: name.clone(),
-        position: Some(position),
-        reset: None,
-        remove: None,
-    };
-    match caller.call("commit_cursor", exchange::json(&args)?) {
+    let mut fields = Fields::default();
+    fields.put("name", name)?;
+    fields.put("position", &position)?;
+    match caller.call("commit_cursor", fields) {
         // The next page commits this one, too.
         Err(Failure::Call(error)) if may_come_back(&error) => Ok(()),
         done => done.map(drop),
@@ -196,15 +205,15 @@ fn line(event: &Event) -> String {
     };
     format!(
         "{} {} {} {} {}",
-        shown(&event.time, 30),
-        shown(agent, 24),
-        shown(&event.kind, 30),
-        shown(session, 24),
+        sanitize(&event.time, 30),
+        sanitize(agent, 24),
+        sanitize(&event.kind, 30),
+        sanitize(session, 24),
         summary(&event.payload)
     )
 }
 
-/// Whether somebody may still read what is printed: a pipe without a reader is in error.
+/// Whether the output may still be read: a pipe without a reader is in error.
 fn is_read() -> bool {
     let stdout = io::stdout();
     let mut looked = [PollFd::new(&stdout, PollFlags::empty())];
@@ -216,12 +225,12 @@ fn is_read() -> bool {
         Ok(_) => !looked
             .iter()
             .any(|one| one.revents().contains(PollFlags::ERR)),
-        // What cannot be asked is found out by printing.
+        // If the poll fails, printing shows it.
         Err(_) => true,
     }
 }
 
-/// The end that a person wishes: at once while it waits, and else after what is being done.
+/// An interrupt by a signal: at once while the command waits, otherwise after the current step.
 struct Interrupt {
     is_there: Arc<AtomicBool>,
     may_end: Arc<AtomicBool>,
@@ -241,7 +250,7 @@ impl Interrupt {
         self.is_there.load(Ordering::Relaxed)
     }
 
-    /// Does something whole.
+    /// Completes a step before an interrupt takes effect.
     fn not_while<T>(&self, what: impl FnOnce() -> T) -> T {
         self.may_end.store(false, Ordering::SeqCst);
         let done = what();

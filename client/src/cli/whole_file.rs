@@ -1,4 +1,4 @@
-//! A file that is there once all of it is: what was exported, and a host's settings.
+//! Files that appear once they are complete: exports, and a host's settings.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,28 +8,22 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use super::Failure;
+use super::input::named;
 
-/// Writes a file beside its place, for its owner alone, and moves it there once it is whole; what was there before
-/// stays until then, and for good when `write` fails.
-///
-/// # Errors
-/// What `write` says, or the system, with the path.
+/// Writes a temporary file beside `path`, for its owner alone, and renames it once it is complete. An earlier file
+/// stays until then, and for good if `write` fails.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let named = |error: io::Error| {
-        let said = format!("{}: {error}", path.display());
-        Failure::Io(io::Error::new(error.kind(), said))
-    };
+    let named = |error: io::Error| Failure::Io(named(&error, path));
     let mut out = BufWriter::new(draft(path).map_err(named)?);
     write(&mut out)?;
     let draft = out.into_inner().map_err(io::Error::from)?;
     persist(draft, path).map_err(named)
 }
 
-/// A new file beside another, hidden, for its owner alone. It is removed when it is dropped; the draft of a process
-/// that was killed stays, and is its owner's to remove.
+/// Creates a hidden file beside another, for its owner alone. Dropping it removes it; that of a killed process stays.
 pub fn draft(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
@@ -40,7 +34,7 @@ pub fn draft(path: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder_of(path))
 }
 
-/// Gives a draft its name, durably.
+/// Renames a draft to its path, durably.
 pub fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
     draft.as_file().sync_all()?;
     draft.persist(path).map_err(|error| error.error)?;
@@ -55,7 +49,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
-        // A name alone is one in the folder where we are.
+        // A bare name is in the working directory.
         Some(_) => Path::new("."),
         None => Path::new("/"),
     }

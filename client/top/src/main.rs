@@ -23,7 +23,7 @@ use clap::Parser;
 use lore::connection::Error;
 use lore::places::Places;
 use lore::protocol::Code;
-use lore::shown::shown_lines;
+use lore::shown::sanitize_lines;
 
 use clock::Moment;
 use fetch::Caller;
@@ -91,7 +91,7 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
 }
 
 fn say(message: &str, code: u8) -> ExitCode {
-    lore::errln!("lore top: {}", shown_lines(message));
+    lore::errln!("lore top: {}", sanitize_lines(message));
     ExitCode::from(code)
 }
 

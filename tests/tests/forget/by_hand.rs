@@ -45,7 +45,7 @@ fn it_is_counted_and_then_done() {
     let gone = ["--session", "gone"];
     for (more, said) in [
         (vec!["--dry-run"], "a dry run: nothing was forgotten"),
-        (vec![], "say --yes to do it"),
+        (vec![], "add --yes to do it"),
     ] {
         let (code, out, err) = forget(&home, &[&gone[..], &more].concat());
         assert_eq!(code, 0, "{err}");

@@ -3,50 +3,47 @@
 use std::fmt::Write;
 
 use lore::protocol::RawJson;
-use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
+use lore::protocol::checkpoints::{DiffReply, Difference};
 
-use super::super::exchange::{Told, ask, id};
-use super::super::output::{self, shown};
-use super::super::{Caller, End, Failure};
+use crate::cli::command::Command;
+use crate::cli::flag::{Flag, Kind};
+use crate::cli::output::{self, sanitize};
+use crate::cli::report::{Rendered, Report, read};
 
-/// A longer value is shortened to so many characters.
+/// A longer value is shortened to this many characters.
 const VALUE_CHARS_MAX: usize = 80;
-/// Characters shown before the place where two long values begin to differ.
+/// Characters shown before the first difference of two long values.
 const ALIKE_CHARS: usize = 20;
-/// A longer path is shortened to so many characters.
+/// A longer path is shortened to this many characters.
 const PATH_CHARS_MAX: usize = 200;
 
-/// Tell what was added (+), removed (-) and changed (~) between two checkpoints
-#[derive(Debug, clap::Args)]
-pub struct Diff {
-    /// The one to compare
-    from: String,
-    /// The one to compare it with
-    to: String,
-    /// Tell at most so many differences, 1 to 10000
-    #[arg(long, value_name = "COUNT")]
-    limit: Option<u64>,
-}
+/// `lore checkpoint diff`.
+pub const DIFF: Command = Command::call(
+    "diff",
+    "List what was added (+), removed (-) and changed (~) between two checkpoints",
+    "workflow_checkpoint_diff",
+    Report::Exact(|reply| {
+        let reply: DiffReply = read(reply)?;
+        Ok(Rendered::good(render_text(&reply, output::may_paint())))
+    }),
+)
+.flags(&[&[
+    Flag::positional(Kind::Checkpoint, "from", "FROM", "Checkpoint to compare"),
+    Flag::positional(
+        Kind::Checkpoint,
+        "to",
+        "TO",
+        "Checkpoint to compare it with",
+    ),
+    Flag::number(
+        "limit",
+        "COUNT",
+        "At most this many differences, 1 to 10000",
+    ),
+]])
+.examples(&["lore checkpoint diff 01k9 01ka"]);
 
-impl Diff {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = DiffArgs {
-            from: id(&self.from)?,
-            to: id(&self.to)?,
-            limit: self.limit,
-            at_least: None,
-            agent: None,
-        };
-        ask(
-            caller,
-            "workflow_checkpoint_diff",
-            &args,
-            |reply: &DiffReply| Told::good(human(reply, output::may_paint())),
-        )
-    }
-}
-
-/// What was done at a place.
+/// What happened at a path.
 #[derive(Clone, Copy)]
 enum Sign {
     Added,
@@ -54,7 +51,7 @@ enum Sign {
     Changed,
 }
 
-fn human(reply: &DiffReply, paints: bool) -> String {
+fn render_text(reply: &DiffReply, paints: bool) -> String {
     let signed = |sign, list: &'_ [Difference]| -> Vec<(Sign, Difference)> {
         list.iter().map(|found| (sign, found.clone())).collect()
     };
@@ -62,7 +59,7 @@ fn human(reply: &DiffReply, paints: bool) -> String {
     found.extend(signed(Sign::Added, &reply.added));
     found.extend(signed(Sign::Changed, &reply.changed));
     if found.is_empty() {
-        return format!("{} and {} hold the same\n", reply.from, reply.to);
+        return format!("{} and {} are equal\n", reply.from, reply.to);
     }
     found.sort_by(|(_, one), (_, other)| place(&one.path).cmp(&place(&other.path)));
     let mut text = String::new();
@@ -71,12 +68,12 @@ fn human(reply: &DiffReply, paints: bool) -> String {
     }
     if let Some(left_out) = reply.left_out {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "… {left_out} more; give a higher --limit");
+        let _ = writeln!(text, "… {left_out} more; raise --limit");
     }
     text
 }
 
-/// What places are sorted by: part by part, numbers by their size.
+/// The sort key of a path: part by part, numbers by their size.
 fn place(path: &str) -> Vec<(Option<u64>, &str)> {
     path.split('/')
         .map(|part| (part.parse().ok(), part))
@@ -94,7 +91,7 @@ fn line(sign: Sign, difference: &Difference, paints: bool) -> String {
             ('~', "\x1b[33m", format!("{old} -> {new}"))
         }
     };
-    let path = shown(&difference.path, PATH_CHARS_MAX);
+    let path = sanitize(&difference.path, PATH_CHARS_MAX);
     if paints {
         format!("{color}{mark} {path}\x1b[0m {value}\n")
     } else {
@@ -102,7 +99,7 @@ fn line(sign: Sign, difference: &Difference, paints: bool) -> String {
     }
 }
 
-/// A value; a null reads as if nothing stood there.
+/// A value as JSON; `null` if there is none.
 fn text(value: Option<&RawJson>) -> &str {
     value.map_or("null", RawJson::as_str)
 }
@@ -114,15 +111,15 @@ fn alike(one: &str, other: &str) -> usize {
 }
 
 /// A value in at most about [`VALUE_CHARS_MAX`] characters, from shortly before `from`, with how
-/// many were left out where.
+/// many characters were left out on each side.
 fn shortened(json: &str, from: usize) -> String {
     let count = json.chars().count();
     if count <= VALUE_CHARS_MAX {
-        return shown(json, 0);
+        return sanitize(json, 0);
     }
     let before = from.saturating_sub(ALIKE_CHARS);
     let part = json.chars().skip(before).take(VALUE_CHARS_MAX);
-    let part = shown(&part.collect::<String>(), 0);
+    let part = sanitize(&part.collect::<String>(), 0);
     let after = count.saturating_sub(before + VALUE_CHARS_MAX);
     let left_out = |count: usize| match count {
         0 => String::new(),
@@ -154,14 +151,14 @@ mod tests {
             "changed": [{"path": "/count", "old": 1, "new": "2"}],
         }));
         assert_eq!(
-            human(&reply, false),
+            render_text(&reply, false),
             "~ /count 1 -> \"2\"\n- /list/9 null\n+ /list/10 {\"x\":\"\\u{202e}\"}\n\
-             … 3 more; give a higher --limit\n"
+             … 3 more; raise --limit\n"
         );
-        let painted = human(&reply, true);
+        let painted = render_text(&reply, true);
         assert!(painted.starts_with("\x1b[33m~ /count\x1b[0m 1 -> \"2\"\n"));
         let same = of(json!({"from": "a", "to": "b", "added": [], "removed": [], "changed": []}));
-        assert_eq!(human(&same, true), "a and b hold the same\n");
+        assert_eq!(render_text(&same, true), "a and b are equal\n");
     }
 
     /// Long values show where they begin to differ, and how much is not shown.
@@ -181,7 +178,7 @@ mod tests {
         }));
         let (tail, shown) = ("x".repeat(20), "x".repeat(80));
         assert_eq!(
-            human(&reply, false),
+            render_text(&reply, false),
             format!("~ /t [980 characters]{tail}é\" -> [980 characters]{shown}[442 characters]\n")
         );
         assert_eq!(shortened(&"y".repeat(80), 70), "y".repeat(80));

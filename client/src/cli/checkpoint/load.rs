@@ -1,67 +1,82 @@
 //! `lore checkpoint load`: the context alone, for people and for pipes.
 
-use std::fmt::Write;
-
 use lore::protocol::RawJson;
-use lore::protocol::checkpoints::{LayerName, LoadArgs, LoadReply, Treatment, ViewReport};
+use lore::protocol::checkpoints::{CompressReply, LoadReply, ViewReport};
 
-use super::super::exchange::{self, Told, ask, id};
-use super::super::output::{self, shown};
-use super::super::{Caller, End, Failure};
 use super::needed_session;
 use super::pretty::pretty;
+use crate::cli::command::Command;
+use crate::cli::common::AS_OF;
+use crate::cli::flag::{Fields, Flag, Kind};
+use crate::cli::output::{self, sanitize};
+use crate::cli::parser::Matches;
+use crate::cli::report::{Rendered, Report, read};
+use crate::cli::template::{fill, list, raw};
+use crate::cli::{Caller, Failure};
 
-/// Print the context of a checkpoint, or of the session's latest
-#[derive(Debug, clap::Args)]
-pub struct Load {
-    /// The checkpoint; without it the latest of the session
-    checkpoint: Option<String>,
-    /// Only these top-level keys, with commas between them
-    #[arg(long, value_name = "KEY", value_delimiter = ',')]
-    keys: Vec<String>,
-    /// Fit the context into so many tokens; what is stored stays whole
-    #[arg(long, value_name = "COUNT")]
-    max_tokens: Option<u64>,
-    /// The session's latest at this position or RFC 3339 time
-    #[arg(long, value_name = "WHEN")]
-    as_of: Option<String>,
+/// `lore checkpoint load`.
+pub const LOAD: Command = Command::call_with(
+    "load",
+    "Print the context of a checkpoint, or of the session's latest",
+    "workflow_checkpoint_load",
+    session,
+    Report::Exact(loaded),
+)
+.flags(&[&[
+    Flag::positional(
+        Kind::Checkpoint,
+        "checkpoint",
+        "CHECKPOINT",
+        "Id of the checkpoint; otherwise the latest of the session",
+    )
+    .sends("checkpointId")
+    .optional(),
+    Flag::of(
+        Kind::Commas,
+        "keys",
+        "KEY",
+        "Only these top-level keys, separated by commas",
+    ),
+    Flag::number(
+        "max-tokens",
+        "COUNT",
+        "Fit the context into this many tokens; what is stored stays whole",
+    )
+    .sends("maxTokens"),
+    AS_OF.sends("asOf"),
+]])
+.examples(&[
+    "lore checkpoint load",
+    "lore checkpoint load 01k9 --keys goal,plan",
+]);
+
+fn session(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    let session = match matches.text("checkpoint") {
+        None => Some(needed_session(caller, ", or a checkpoint by its id")?),
+        // A checkpoint and a session exclude each other, but the environment's session was not meant here.
+        Some(_) => caller.session()?,
+    };
+    fields.put_some("sessionId", session.as_ref())
 }
 
-impl Load {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let checkpoint_id = self.checkpoint.as_deref().map(id).transpose()?;
-        let session_id = match &checkpoint_id {
-            None => Some(needed_session(caller, ", or a checkpoint by its id")?),
-            // Both are refused, but what merely stands in the environment was not said here.
-            Some(_) => caller.session.as_deref().map(id).transpose()?,
-        };
-        let args = LoadArgs {
-            checkpoint_id,
-            session_id,
-            keys: self.keys,
-            max_tokens: self.max_tokens,
-            as_of: exchange::moment(self.as_of.as_deref())?,
-            at_least: None,
-            agent: None,
-        };
-        ask(
-            caller,
-            "workflow_checkpoint_load",
-            &args,
-            |reply: &LoadReply| Told {
-                out: printed(&reply.context, output::is_terminal()),
-                aside: reply.view.as_ref().map(report).unwrap_or_default(),
-                end: End::Good,
-            },
-        )
-    }
+fn loaded(reply: &[u8]) -> Result<Rendered, Failure> {
+    let reply: LoadReply = read(reply)?;
+    let context = printed(&reply.context, output::is_terminal());
+    Ok(Rendered::good(context).aside(reply.view.as_ref().map(report).unwrap_or_default()))
+}
+
+/// The reply of `lore checkpoint compress`.
+pub fn compressed(reply: &[u8]) -> Result<Rendered, Failure> {
+    let reply: CompressReply = read(reply)?;
+    let context = printed(&reply.context, output::is_terminal());
+    Ok(Rendered::good(context).aside(report(&reply.view)))
 }
 
 /// A context as it is printed: on a terminal over many lines and without tricks, elsewhere as it
 /// is, in one line.
-pub fn printed(context: &RawJson, is_terminal: bool) -> String {
+fn printed(context: &RawJson, is_terminal: bool) -> String {
     let mut text = if is_terminal {
-        output::shown_lines(&pretty(context.as_str()))
+        output::sanitize_lines(&pretty(context.as_str()))
     } else {
         context.as_str().to_owned()
     };
@@ -70,51 +85,41 @@ pub fn printed(context: &RawJson, is_terminal: bool) -> String {
 }
 
 /// What became of a context in its view, a line for every key that is not whole.
-pub fn report(view: &ViewReport) -> String {
-    let mut text = format!(
-        "lore: {} of {} tokens, {} were allowed\n",
-        view.tokens, view.original_tokens, view.max_tokens
+fn report(view: &ViewReport) -> String {
+    let view = serde_json::to_value(view).unwrap_or_default();
+    let mut text = fill(
+        "lore: {tokens} of {originalTokens} tokens, {maxTokens} were allowed\n",
+        &view,
     );
-    for key in &view.keys {
-        let done = key.treatment.unwrap_or(Treatment::Whole);
-        if done == Treatment::Whole {
-            continue;
+    for key in list(&view, "keys") {
+        match raw(key, "treatment") {
+            "" | "whole" => {}
+            done => {
+                text += &fill("  {key:80} ({layer}): ", key);
+                text += &fill(
+                    &format!(
+                        "{}, {{tokensInView|tokens}} of {{tokens}} tokens\n",
+                        treatment(done)
+                    ),
+                    key,
+                );
+            }
         }
-        // Writing into a string does not fail.
-        let _ = writeln!(
-            text,
-            "  {} ({}): {}, {} of {} tokens",
-            shown(&key.key, 80),
-            layer(key.layer),
-            treatment(done),
-            key.tokens_in_view.unwrap_or(key.tokens),
-            key.tokens
-        );
     }
-    if let Some(note) = &view.note {
-        let _ = writeln!(text, "  {}", shown(note, 0));
-    }
-    text
-}
-
-/// A layer as the metadata's rules name it.
-pub const fn layer(layer: LayerName) -> &'static str {
-    match layer {
-        LayerName::Critical => "CRITICAL",
-        LayerName::Important => "IMPORTANT",
-        LayerName::Useful => "USEFUL",
-        LayerName::Ephemeral => "EPHEMERAL",
+    match raw(&view, "note") {
+        "" => text,
+        note => text + &format!("  {}\n", sanitize(note, 0)),
     }
 }
 
 /// What was done to a key, in words.
-pub const fn treatment(done: Treatment) -> &'static str {
+pub fn treatment(done: &str) -> &str {
     match done {
-        Treatment::Whole => "whole",
-        Treatment::Whitespace => "blanks taken out",
-        Treatment::Strings => "texts cut",
-        Treatment::Arrays => "lists cut",
-        Treatment::Dropped => "left out",
+        "whitespace" => "blanks removed",
+        "strings" => "texts shortened",
+        "arrays" => "lists shortened",
+        "dropped" => "left out",
+        _ => done,
     }
 }
 

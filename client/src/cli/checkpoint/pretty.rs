@@ -1,7 +1,6 @@
 //! JSON over many lines, every digit and escape as it was written.
 
-/// Breaks JSON into lines, two blanks further in for every level. It is not parsed: what is no JSON
-/// comes out as something that is none either.
+/// Breaks JSON into lines, indented by two blanks for every level. It is not parsed: invalid JSON stays invalid.
 pub fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

@@ -1,102 +1,48 @@
-//! Another was faster: how to go on, and both changes together in a file.
+//! An update that lost a race: how to continue, and both changes merged in a file.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lore::connection::Error;
-use lore::protocol::projects::UpdateContextArgs;
-use lore::protocol::{Code, ErrorBody};
+use lore::protocol::Code;
 use serde_json::Value;
 
 use crate::cli::Failure;
-use crate::cli::output::shown;
+use crate::cli::input::named;
+use crate::cli::output::sanitize;
+use crate::cli::template::{at, number};
 
-/// Where both changes go, when another was faster.
-pub struct Merged<'u> {
-    file_type: &'u str,
-    file: Option<PathBuf>,
-}
-
-impl<'u> Merged<'u> {
-    /// For an update.
-    pub const fn of(update: &'u UpdateContextArgs, file: Option<PathBuf>) -> Self {
-        Self {
-            file_type: update.file_type.as_str(),
-            file,
+/// A conflict with what to do about it; any other failure as it is. Writes both changes to the file, if there is one.
+pub fn explained(failure: Failure, file_type: &str, file: Option<&Path>) -> Failure {
+    let Failure::Call(Error::Refused(mut body)) = failure else {
+        return failure;
+    };
+    let file_type = sanitize(file_type, 80);
+    let details = body.details.clone().unwrap_or_default();
+    let theirs = at(&details, "theirs.version");
+    if body.code != Code::Conflict || theirs.is_null() {
+        return Failure::Call(Error::Refused(body));
+    }
+    body.hint = Some(match (file, at(&details, "merged")) {
+        (Some(file), Value::String(text)) => {
+            if let Err(error) = fs::write(file, text) {
+                return Failure::Io(named(&error, file));
+            }
+            let shown = sanitize(&file.display().to_string(), 0);
+            format!(
+                "{shown} has both changes: check it, then `lore context update {file_type} {shown} --expect {theirs}`"
+            )
         }
-    }
-
-    /// A conflict with what to do about it from here; any other failure as it is. Writes the file.
-    pub fn told(&self, failure: Failure) -> Failure {
-        let Failure::Call(Error::Refused(mut body)) = failure else {
-            return failure;
-        };
-        let Some((newest, merged)) = conflict(&body) else {
-            return Failure::Call(Error::Refused(body));
-        };
-        let hint = match (&self.file, merged) {
-            (Some(file), Some(text)) => {
-                if let Err(failure) = write(file, text) {
-                    return failure;
-                }
-                format!(
-                    "{} has both changes: check it, then `{}`",
-                    file.display(),
-                    self.again(file, newest)
-                )
-            }
-            (None, Some(_)) => {
-                "Their changes and yours do not touch: --merged FILE writes both into a file"
-                    .to_owned()
-            }
-            (Some(_) | None, None) => self.by_hand(&body, newest),
-        };
-        body.hint = Some(hint);
-        Failure::Call(Error::Refused(body))
-    }
-
-    /// How to bring together what touches.
-    fn by_hand(&self, body: &ErrorBody, newest: u64) -> String {
-        let file_type = shown(self.file_type, 80);
-        let base = number(body, "base");
-        format!(
-            "Nothing was joined, since both changes touch: `lore context diff {file_type} {base} \
-             {newest}` shows theirs; bring yours into `lore context get {file_type}`, and update with \
-             --expect {newest}"
-        )
-    }
-
-    fn again(&self, file: &Path, newest: u64) -> String {
-        format!(
-            "lore context update {} {} --expect {newest}",
-            shown(self.file_type, 80),
-            shown(&file.display().to_string(), 0)
-        )
-    }
-}
-
-/// The newest version and both changes together, when a refusal tells of two sides.
-fn conflict(body: &ErrorBody) -> Option<(u64, Option<&str>)> {
-    let details = body
-        .details
-        .as_ref()
-        .filter(|_| body.code == Code::Conflict)?;
-    let newest = details.get("theirs")?.get("version")?.as_u64()?;
-    Some((newest, details.get("merged").and_then(Value::as_str)))
-}
-
-fn number(body: &ErrorBody, side: &str) -> u64 {
-    let side = body.details.as_ref().and_then(|details| details.get(side));
-    let version = side.and_then(|side| side.get("version")?.as_u64());
-    version.unwrap_or_default()
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(file, text).map_err(|error| {
-        Failure::Io(io::Error::new(
-            error.kind(),
-            format!("{}: {error}", file.display()),
-        ))
-    })
+        (None, Value::String(_)) => {
+            "Their changes and yours do not overlap: --merged FILE writes both to a file".to_owned()
+        }
+        (_, _) => {
+            let base = number(&details, "base.version");
+            format!(
+                "Nothing was merged, because both changes overlap: `lore context diff {file_type} {base} {theirs}` \
+                 shows theirs; put yours into `lore context get {file_type}`, and update with --expect {theirs}"
+            )
+        }
+    });
+    Failure::Call(Error::Refused(body))
 }

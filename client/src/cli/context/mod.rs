@@ -1,133 +1,272 @@
 //! `lore context …`: a project's context files.
 
-mod compare;
 mod conflict;
-mod list;
 mod read;
-mod template;
 mod write;
 
-use std::fmt::Write;
+use serde_json::Value;
 
-use clap::{Subcommand, ValueHint};
-use lore::protocol::projects::{Severity, ValidationError};
+use super::command::Command;
+use super::common::PAGE;
+use super::flag::{Fields, Flag, Kind};
+use super::input::absolute;
+use super::output::{is_terminal, sanitize_lines, text_for};
+use super::parser::Matches;
+use super::report::{Column, Rendered, Report, column, column_of, rows, table_or};
+use super::template::{at, fill, is, list, number, raw};
+use super::{Caller, Failure};
 
-use super::output::{shown, shown_lines};
-use super::{Caller, End, Failure};
-
-/// What stands for the project of the working directory.
+/// The project of the working directory.
 const CURRENT: &str = "current";
 
-/// Files that every agent in a project reads and keeps true
-#[derive(Debug, Subcommand)]
-pub enum Context {
-    /// Print a context file; what is said about it goes to standard error
-    Get(read::Get),
-    Update(write::Update),
-    Append(write::Append),
-    /// Empty a context file; its versions stay
-    Clear(write::Clear),
-    /// List the versions of a context file, the newest first
-    History(compare::History),
-    Diff(compare::Diff),
-    /// List a project's context files, those that could be written too
-    List(list::List),
-    /// List the types of context files there are, and the template files that cannot be used
-    Templates(template::Templates),
-    Template(template::Template),
-}
-
-impl Context {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        match self {
-            Self::Get(get) => get.run(caller),
-            Self::Update(update) => update.run(caller),
-            Self::Append(append) => append.run(caller),
-            Self::Clear(clear) => clear.run(caller),
-            Self::History(history) => history.run(caller),
-            Self::Diff(diff) => diff.run(caller),
-            Self::List(list) => list.run(caller),
-            Self::Templates(templates) => templates.run(caller),
-            Self::Template(template) => template.run(caller),
-        }
-    }
-}
-
-/// Which project a verb is about.
-#[derive(Debug, clap::Args)]
-struct Where {
-    /// Another project than that of this folder: its id, or a path in it
-    #[arg(long, value_name = "PROJECT", value_hint = ValueHint::DirPath)]
-    project: Option<String>,
-}
-
-impl Where {
-    /// The project as the daemon takes it.
-    fn id(self) -> Result<String, Failure> {
-        Ok(self.named()?.unwrap_or_else(|| CURRENT.to_owned()))
-    }
-
-    /// The same, if one was named.
-    fn named(self) -> Result<Option<String>, Failure> {
-        self.project.map(project_id).transpose()
-    }
-}
+const PROJECT: Flag = Flag::text(
+    "project",
+    "PROJECT",
+    "Another project than that of this folder: its id, or a path in it",
+)
+.local();
 
 /// Which context file of which project.
-#[derive(Debug, clap::Args)]
-struct Which {
-    /// Which file: mental_model, session_summary, bugs, features, or another with a template
-    file_type: String,
-    #[command(flatten)]
-    project: Where,
+const WHICH: &[Flag] = &[
+    Flag::positional(
+        Kind::Text,
+        "file_type",
+        "FILE_TYPE",
+        "Context file: mental_model, session_summary, bugs, features, or another with a template",
+    ),
+    PROJECT,
+];
+
+/// `lore context` and its commands.
+pub const CONTEXT: Command = Command::family(
+    "context",
+    "Read and update the notes that every agent in a project shares",
+    &[
+        read::GET,
+        write::UPDATE,
+        write::APPEND,
+        write::CLEAR,
+        Command::call_with(
+            "history",
+            "List the versions of a context file, newest first",
+            "context_history",
+            project,
+            VERSIONS,
+        )
+        .flags(&[WHICH, PAGE])
+        .examples(&["lore context history bugs"]),
+        Command::call_with(
+            "diff",
+            "Print what changed between two versions of a context file",
+            "diff_context",
+            project,
+            Report::Rendered(difference),
+        )
+        .details("A unified diff, on standard output.")
+        .flags(&[
+            WHICH,
+            &[
+                Flag::positional(
+                    Kind::Number,
+                    "from",
+                    "FROM",
+                    "Earlier version; otherwise the one before TO. 0 is the empty file",
+                )
+                .optional(),
+                Flag::positional(
+                    Kind::Number,
+                    "to",
+                    "TO",
+                    "Later version; otherwise the newest",
+                )
+                .optional(),
+            ],
+        ])
+        .examples(&["lore context diff bugs", "lore context diff bugs 3 5"]),
+        Command::call_with(
+            "list",
+            "List a project's context files, including those not written yet",
+            "list_contexts",
+            project,
+            Report::Rendered(files),
+        )
+        .flags(&[&[PROJECT]])
+        .examples(&["lore context list"]),
+        Command::call_with(
+            "templates",
+            "List the types of context files, and the template files that cannot be used",
+            "list_templates",
+            named_project,
+            Report::Rendered(templates),
+        )
+        .flags(&[&[PROJECT]])
+        .examples(&["lore context templates"]),
+        Command::call_with(
+            "template",
+            "Print a template, or with --example a whole file that fits it",
+            "get_template",
+            named_project,
+            Report::Rendered(template),
+        )
+        .details(
+            "A copy of it in the folder of your templates, or in your project's, takes its place.",
+        )
+        .flags(&[
+            WHICH,
+            &[Flag::switch("example", "Print a whole file that fits instead").local()],
+        ])
+        .examples(&["lore context template bugs --example"]),
+    ],
+);
+
+/// The project as the daemon takes it; the current one unless named.
+fn project(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    let project = matches.text("project").unwrap_or(CURRENT);
+    fields.put("project_id", &project_id(project)?)
 }
 
-/// An id as it is, a path made absolute: the daemon knows no folder of ours but the working one.
-fn project_id(said: String) -> Result<String, Failure> {
-    let is_id = said
+/// The same, if a project was named.
+fn named_project(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    let project = matches.text("project").map(project_id).transpose()?;
+    fields.put_some("project_id", project.as_ref())
+}
+
+/// An id as it is, a path made absolute.
+fn project_id(text: &str) -> Result<String, Failure> {
+    let is_id = text
         .bytes()
         .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'));
-    if is_id {
-        return Ok(said);
+    match is_id {
+        true => Ok(text.to_owned()),
+        false => absolute(text),
     }
-    absolute(&said)
 }
 
-/// A path from the working directory on.
-pub fn absolute(path: &str) -> Result<String, Failure> {
-    let whole = std::path::absolute(path)?;
-    whole
-        .into_os_string()
-        .into_string()
-        .map_err(|_| Failure::Usage(format!("{path} lies in a folder whose name is no UTF-8")))
+const VERSIONS: Report = table_or(
+    "versions",
+    &[
+        column("version", "{version}"),
+        column("at", "{at:30}"),
+        column_of("by", |version| author(at(version, "agent"))),
+        column("change", "{change}"),
+        column("size", "{bytes:bytes}"),
+        column("errors", "{errors}"),
+        column_of("from", |version| {
+            let template = match (at(version, "base"), at(version, "beside")) {
+                (Value::Null, Value::Null) => "-",
+                (_, Value::Null) => "{base}",
+                (Value::Null, _) => "without {beside}",
+                (_, _) => "{base}, without {beside}",
+            };
+            fill(template, version)
+        }),
+        column("sections", "{changed_sections:60=-}"),
+        column("reason", "{reason:60}"),
+    ],
+    "lore: {file_type:80} of {project:80} was never written\n",
+);
+
+fn difference(reply: &Value, _: &Matches) -> Rendered {
+    let sections = match list(reply, "changed_sections") {
+        [] => "",
+        _ => ", in {changed_sections}",
+    };
+    let aside = "lore: {file_type:80} of {project:80} from version {from} to {to}: {added:count line} more, \
+                 {removed:count line} less";
+    Rendered::good(text_for(raw(reply, "diff"), is_terminal()).into_owned())
+        .aside(fill(&format!("{aside}{sections}\n"), reply))
 }
 
-/// What does not fit a template, two lines each: where it is and what to do about it.
-fn flaws(errors: &[ValidationError], more: Option<u64>) -> String {
-    let mut text = String::new();
-    for error in errors {
-        let severity = match error.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
+/// A template for a file; nothing is known of one that was never written.
+fn known(template: &str, file: &Value) -> String {
+    match number(file, "version") {
+        0 => "-".to_owned(),
+        _ => fill(template, file),
+    }
+}
+
+const FILES: &[Column] = &[
+    column("file type", "{file_type:40}"),
+    column_of("version", |file| known("{version}", file)),
+    column_of("at", |file| known("{updated_at:30}", file)),
+    column_of("by", |file| known("{updated_by:40=-}", file)),
+    column_of("size", |file| known("{bytes:bytes}", file)),
+    column_of("errors", |file| known("{errors}", file)),
+    column_of("drafts by", |file| {
+        let drafts: Vec<_> = list(file, "drafts").iter().map(author).collect();
+        fill("{:40=-}", &drafts.into())
+    }),
+    column_of("file", |file| {
+        let template = match is(file, "written") {
+            true => "{path}",
+            false => "not written: {description:60}",
         };
-        // Writing into a string does not fail.
-        let _ = writeln!(
-            text,
-            "  line {}: {severity}: {}",
-            error.line,
-            shown(&error.message, 0)
-        );
-        if !error.correction_prompt.is_empty() {
-            text += &indented(&shown_lines(&error.correction_prompt));
+        fill(template, file)
+    }),
+];
+
+fn files(reply: &Value, _: &Matches) -> Rendered {
+    let aside = fill("lore: project {project:80}\n", reply);
+    Rendered::good(rows(FILES, list(reply, "contexts"))).aside(aside)
+}
+
+const TEMPLATES: &[Column] = &[
+    column("file type", "{file_type:40}"),
+    column_of("from", |template| origin(template).to_owned()),
+    column("is for", "{description:60}"),
+    column("file", "{path=-}"),
+];
+
+fn templates(reply: &Value, _: &Matches) -> Rendered {
+    let mut aside = String::new();
+    for broken in list(reply, "broken") {
+        aside += &fill("lore: {path}, line {line}: ", broken);
+        aside += &sanitize_lines(raw(broken, "reason"));
+        aside += "\n  This file is not in force; its last valid version still is\n";
+    }
+    Rendered::good(rows(TEMPLATES, list(reply, "templates"))).aside(aside)
+}
+
+fn template(reply: &Value, matches: &Matches) -> Rendered {
+    let text = match matches.is("example") {
+        true => raw(reply, "example"),
+        false => raw(reply, "template"),
+    };
+    let from = match at(reply, "path") {
+        Value::Null => origin(reply).to_owned(),
+        path => format!("{}: {}", origin(reply), fill("{}", path)),
+    };
+    let aside = fill("lore: {file_type:80} (", reply) + &from + ")\n";
+    Rendered::good(text_for(text, is_terminal()).into_owned()).aside(aside)
+}
+
+/// The origin of a template, in words.
+fn origin(template: &Value) -> &str {
+    match raw(template, "origin") {
+        "built_in" => "built in",
+        "user" => "yours",
+        "project" => "the project's",
+        other => other,
+    }
+}
+
+/// What does not fit a template, two lines each: the place, and the remedy.
+fn violations(found: &Value) -> String {
+    let mut text = String::new();
+    for error in list(found, "errors") {
+        text += &fill("  line {line}: {severity}: {message}\n", error);
+        match raw(error, "correction_prompt") {
+            "" => {}
+            prompt => text += &indented(&sanitize_lines(prompt)),
         }
     }
-    if let Some(more) = more {
-        let _ = writeln!(text, "  … and {more} more");
+    match at(found, "more") {
+        Value::Null => text,
+        more => text + &format!("  … and {more} more\n"),
     }
-    text
 }
 
-/// The lines of a text, four blanks in; a line without text has no blanks either.
+/// The lines of a text, indented by four blanks; an empty line stays empty.
 fn indented(text: &str) -> String {
     let indent = |line: &str| match line {
         "" => "\n".to_owned(),
@@ -136,12 +275,9 @@ fn indented(text: &str) -> String {
     text.trim_end().split('\n').map(indent).collect()
 }
 
-/// Who wrote something; somebody without a name is told as `-`.
-fn author(agent: Option<&str>) -> String {
-    match agent {
-        None | Some("") => "-".to_owned(),
-        Some(agent) => shown(agent, 40),
-    }
+/// An author; `-` stands for one without a name.
+fn author(agent: &Value) -> String {
+    fill("{:40=-}", agent)
 }
 
 #[cfg(test)]
@@ -149,12 +285,9 @@ fn author(agent: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    fn read(said: &str) -> String {
-        project_id(said.to_owned()).ok().unwrap()
-    }
-
     #[test]
-    fn ids_and_paths_are_told_apart() {
+    fn ids_and_paths_are_distinguished() {
+        let read = |text: &str| project_id(text).ok().unwrap();
         let here = std::env::current_dir().unwrap();
         let here = here.to_str().unwrap();
         assert_eq!(read("shop-0123abcd"), "shop-0123abcd");

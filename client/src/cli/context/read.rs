@@ -1,122 +1,113 @@
 //! `lore context get`: the content alone, for people and for pipes.
 
-use std::fmt::Write;
+use serde_json::Value;
 
-use lore::protocol::projects::{GetContextArgs, GetContextReply, ToWrite};
+use super::{WHICH, author, project, violations};
+use crate::cli::command::Command;
+use crate::cli::common::AS_OF;
+use crate::cli::flag::Flag;
+use crate::cli::output::{is_terminal, sanitize_lines, text_for};
+use crate::cli::parser::Matches;
+use crate::cli::report::{Rendered, Report};
+use crate::cli::template::{at, fill, is, list, number, raw};
 
-use super::{Which, author, flaws};
-use crate::cli::exchange::{Told, ask, moment};
-use crate::cli::output::{is_terminal, shown, shown_lines, text_for};
-use crate::cli::{Caller, End, Failure};
+/// `lore context get`.
+pub const GET: Command = Command::call_with(
+    "get",
+    "Print a context file; its version and its errors go to standard error",
+    "get_context",
+    project,
+    Report::Rendered(content),
+)
+.flags(&[
+    WHICH,
+    &[
+        Flag::text(
+            "section",
+            "NAME",
+            "Only this section, by its heading or its key such as open_issues",
+        ),
+        Flag::number(
+            "version",
+            "NUMBER",
+            "This version, as `lore context history` lists it",
+        ),
+        Flag::switch(
+            "draft",
+            "Your last content that did not fit, instead of the file",
+        )
+        .conflicts(&["version", "as-of"]),
+        AS_OF.conflicts(&["version"]),
+        Flag::number(
+            "max-tokens",
+            "COUNT",
+            "At most this many tokens, cut at the end of a line",
+        ),
+    ],
+])
+.examples(&[
+    "lore context get mental_model",
+    "lore context get bugs --section open_issues",
+]);
 
-/// Print a context file; what is said about it goes to standard error
-#[derive(Debug, clap::Args)]
-pub struct Get {
-    #[command(flatten)]
-    which: Which,
-    /// This section alone, by its heading or its key such as open_issues
-    #[arg(long, value_name = "NAME")]
-    section: Option<String>,
-    /// This version, as `lore context history` tells it
-    #[arg(long, value_name = "NUMBER")]
-    version: Option<u64>,
-    /// Your last content that did not fit, instead of the file
-    #[arg(long, conflicts_with_all = ["version", "as_of"])]
-    draft: bool,
-    /// As it was at this position or RFC 3339 time
-    #[arg(long, value_name = "WHEN", conflicts_with = "version")]
-    as_of: Option<String>,
-    /// At most so many tokens, cut at the end of a line
-    #[arg(long, value_name = "COUNT")]
-    max_tokens: Option<u64>,
-}
-
-impl Get {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = GetContextArgs {
-            project_id: self.which.project.id()?,
-            file_type: self.which.file_type,
-            section: self.section,
-            version: self.version,
-            draft: self.draft.then_some(true),
-            as_of: moment(self.as_of.as_deref())?,
-            max_tokens: self.max_tokens,
-            at_least: None,
-            agent: None,
-        };
-        ask(caller, "get_context", &args, |reply: &GetContextReply| {
-            told(reply, is_terminal())
-        })
-    }
-}
-
-fn told(reply: &GetContextReply, is_terminal: bool) -> Told {
-    let Some(content) = &reply.content else {
-        return Told::nothing(nothing(reply));
+fn content(reply: &Value, _: &Matches) -> Rendered {
+    let Value::String(content) = at(reply, "content") else {
+        return Rendered::nothing(missing(reply));
     };
+    let is_terminal = is_terminal();
     let mut out = text_for(content, is_terminal).into_owned();
     if is_terminal && !out.ends_with('\n') {
         out.push('\n');
     }
-    Told {
-        out,
-        aside: about(reply),
-        end: End::Good,
-    }
+    Rendered::good(out).aside(about(reply))
 }
 
-/// Which version it is, whose, and what is wrong with it.
-fn about(reply: &GetContextReply) -> String {
-    let (file_type, project) = (shown(&reply.file_type, 80), shown(&reply.project, 80));
-    let at = shown(reply.updated_at.as_deref().unwrap_or_default(), 30);
-    let by = author(reply.updated_by.as_deref());
-    let mut text = match reply.attempt_count {
-        Some(attempts) => format!(
-            "lore: draft of {file_type} in {project}, attempt {attempts} by {by} at {at}: not \
-             written, because it does not fit\n"
-        ),
-        None => format!(
-            "lore: {file_type} of {project}, version {}, by {by} at {at}\n",
-            reply.version
-        ),
+/// The version, its author and its errors.
+fn about(reply: &Value) -> String {
+    let template = match at(reply, "attempt_count") {
+        Value::Null => {
+            "lore: {file_type:80} of {project:80}, version {version}, by {updated_by:40=-} at {updated_at:30}\n"
+        }
+        _ => {
+            "lore: draft of {file_type:80} in {project:80}, attempt {attempt_count} by {updated_by:40=-} at \
+             {updated_at:30}: not written, because it does not fit\n"
+        }
     };
-    if reply.truncated == Some(true) {
-        let tokens = reply.tokens.unwrap_or_default();
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "lore: cut; the whole has {tokens} tokens");
+    let mut text = fill(template, reply);
+    if is(reply, "truncated") {
+        text += &fill("lore: cut; the whole has {tokens=0} tokens\n", reply);
     }
-    if let Some(validation) = &reply.validation {
-        text += &flaws(&validation.errors, validation.more);
+    text + &violations(at(reply, "validation"))
+}
+
+/// That the file has no content, and how to write it.
+fn missing(reply: &Value) -> String {
+    let empty = "lore: {file_type:80} of {project:80} is empty since version {version}, by ";
+    let mut text = match number(reply, "version") {
+        0 => fill(
+            "lore: {file_type:80} of {project:80} was never written\n",
+            reply,
+        ),
+        _ => {
+            fill(empty, reply)
+                + &author(at(reply, "updated_by"))
+                + &fill(" at {updated_at:30}\n", reply)
+        }
+    };
+    let template = at(reply, "template");
+    if !template.is_null() {
+        text += &format!(
+            "  It is for: {}\n",
+            sanitize_lines(raw(template, "description"))
+        );
+        if !list(template, "required_sections").is_empty() {
+            text += &fill("  It has the sections {required_sections}\n", template);
+        }
+        text += &fill(
+            "  `lore context template {file_type:80} --example` prints one that fits; \
+             `lore context update {file_type:80} FILE` writes yours\n",
+            reply,
+        );
     }
     text
-}
-
-/// That nothing stands there, and how to write it.
-fn nothing(reply: &GetContextReply) -> String {
-    let (file_type, project) = (shown(&reply.file_type, 80), shown(&reply.project, 80));
-    let mut text = match reply.version {
-        0 => format!("lore: {file_type} of {project} was never written\n"),
-        version => format!(
-            "lore: {file_type} of {project} is empty since version {version}, by {} at {}\n",
-            author(reply.updated_by.as_deref()),
-            shown(reply.updated_at.as_deref().unwrap_or_default(), 30)
-        ),
-    };
-    if let Some(template) = &reply.template {
-        text += &to_write(&file_type, template);
-    }
-    text
-}
-
-fn to_write(file_type: &str, template: &ToWrite) -> String {
-    let mut text = format!("  It is for: {}\n", shown_lines(&template.description));
-    if !template.required_sections.is_empty() {
-        let sections = shown(&template.required_sections.join(", "), 0);
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "  It has the sections {sections}");
-    }
-    text + &format!(
-        "  `lore context template {file_type} --example` prints one that fits; \
-         `lore context update {file_type} FILE` writes yours\n"
-    )
 }

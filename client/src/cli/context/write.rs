@@ -1,185 +1,152 @@
 //! `lore context update`, `append` and `clear`: what changes a context file.
 
-use std::fmt::Write;
-use std::path::PathBuf;
+use serde_json::Value;
 
-use clap::ValueHint;
-use lore::protocol::projects::{
-    AppendContextArgs, ClearContextArgs, ClearContextReply, UpdateContextArgs, UpdateContextReply,
-    UpdateStatus,
-};
-
-use super::conflict::Merged;
-use super::{Which, flaws, indented};
-use crate::cli::exchange::{Told, ask};
-use crate::cli::given::file_text;
-use crate::cli::output::{shown, shown_lines};
+use super::{WHICH, conflict, indented, project, violations};
+use crate::cli::command::Command;
+use crate::cli::common::KEY;
+use crate::cli::flag::{Fields, Flag, Kind};
+use crate::cli::input::file_text;
+use crate::cli::output::sanitize_lines;
+use crate::cli::parser::Matches;
+use crate::cli::report::{Rendered, Report, read};
+use crate::cli::template::{at, fill, is, list, raw};
 use crate::cli::{Caller, End, Failure};
 
 /// What every write to a context file takes.
-#[derive(Debug, clap::Args)]
-struct Guard {
-    /// Refuse unless this is the newest version; 0: nothing was ever written
-    #[arg(long, value_name = "VERSION")]
-    expect: Option<u64>,
-    /// Idempotency key: the same call again does nothing twice
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
-}
+const GUARD: &[Flag] = &[
+    Flag::number(
+        "expect",
+        "VERSION",
+        "Refuse unless this is the newest version; 0: nothing was ever written",
+    )
+    .sends("expected_version"),
+    KEY,
+];
 
-/// Write a context file anew, if it fits its template
-///
-/// What does not fit is not written: standard error says what is wrong and how to mend it, and the exit
-/// code is 1. When another was faster than --expect allows, the exit code is 5.
-#[derive(Debug, clap::Args)]
-pub struct Update {
-    #[command(flatten)]
-    which: Which,
-    /// File with the whole new content; - or nothing reads it from standard input
-    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
-    #[command(flatten)]
-    guard: Guard,
-    /// When another was faster: write their changes and yours, joined, into this file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "expect")]
-    merged: Option<PathBuf>,
-}
+/// `lore context update`.
+pub const UPDATE: Command = Command::client("update", "Replace a context file, if the content fits its template", update)
+    .details(
+        "Content that does not fit is not written: standard error lists what is wrong and how to correct it, and the \
+         exit code is 1. If another update was faster than --expect allows, the exit code is 5.",
+    )
+    .flags(&[
+        WHICH,
+        &[Flag::positional(Kind::Path, "file", "FILE", "File with the whole new content; - or nothing reads it from standard input")
+            .default("-")
+            .local()],
+        GUARD,
+        &[Flag::of(Kind::Path, "merged", "FILE", "If another update was faster: write both changes, merged, to this file")
+            .local()
+            .requires("expect")],
+    ])
+    .examples(&["lore context update bugs bugs.md --expect 3"]);
 
-impl Update {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = UpdateContextArgs {
-            project_id: self.which.project.id()?,
-            file_type: self.which.file_type,
-            content: file_text("the content", &self.file)?,
-            expected_version: self.guard.expect,
-            key: self.guard.key,
-            agent: None,
-        };
-        ask(caller, "update_context", &args, written)
-            .map_err(|failure| Merged::of(&args, self.merged).told(failure))
-    }
-}
+/// `lore context append`.
+pub const APPEND: Command = Command::call_with(
+    "append",
+    "Add an entry to a context file, where its template says",
+    "append_context",
+    |matches, caller, fields| {
+        put_file("entry", matches, fields)?;
+        project(matches, caller, fields)
+    },
+    Report::Rendered(|reply, _| written(reply)),
+)
+.details("The rest of the file stays as it is, whoever else writes to it.")
+.flags(&[
+    WHICH,
+    &[Flag::positional(
+        Kind::Path,
+        "file",
+        "FILE",
+        "File with the entry, its heading first; - or nothing reads it from standard input",
+    )
+    .default("-")
+    .local()],
+    GUARD,
+])
+.examples(&["lore context append bugs entry.md"]);
 
-/// Add an entry to a context file, where its template says
-///
-/// The rest of the file stays as it is, whoever else writes to it.
-#[derive(Debug, clap::Args)]
-pub struct Append {
-    #[command(flatten)]
-    which: Which,
-    /// File with the entry, its heading first; - or nothing reads it from standard input
-    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
-    #[command(flatten)]
-    guard: Guard,
-}
+/// `lore context clear`.
+pub const CLEAR: Command = Command::call_with(
+    "clear",
+    "Empty a context file; its versions stay",
+    "clear_context",
+    project,
+    Report::Text(cleared),
+)
+.flags(&[
+    WHICH,
+    &[Flag::text("reason", "TEXT", "Reason, for the history")],
+    GUARD,
+])
+.examples(&["lore context clear session_summary --reason \"new release\""]);
 
-impl Append {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = AppendContextArgs {
-            project_id: self.which.project.id()?,
-            file_type: self.which.file_type,
-            entry: file_text("the entry", &self.file)?,
-            expected_version: self.guard.expect,
-            key: self.guard.key,
-            agent: None,
-        };
-        ask(caller, "append_context", &args, written)
-    }
-}
-
-/// What came of an update; what is wrong goes to standard error.
-fn written(reply: &UpdateContextReply) -> Told {
-    let name = format!(
-        "{} of {}",
-        shown(&reply.file_type, 80),
-        shown(&reply.project, 80)
-    );
-    match reply.status {
-        UpdateStatus::Success => {
-            let version = reply.version.unwrap_or_default();
-            let validation = reply.validation_result.as_ref();
-            Told {
-                out: format!("{name} is at version {version}\n"),
-                aside: validation
-                    .map(|found| flaws(&found.errors, found.more))
-                    .unwrap_or_default(),
-                end: End::Good,
-            }
-        }
-        UpdateStatus::CorrectionNeeded | UpdateStatus::MaxAttemptsReached => {
-            Told::nothing(unfit(&name, reply))
-        }
-    }
-}
-
-/// What is worst, how to mend it step by step, and all that does not fit.
-fn unfit(name: &str, reply: &UpdateContextReply) -> String {
-    let mut text = format!(
-        "lore: {name} was not written: {}\n",
-        shown(&reply.message, 0)
-    );
-    if let Some(guidance) = &reply.correction_guidance {
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "{}", shown(&guidance.primary_issue, 0));
-        for step in &guidance.step_by_step_fix {
-            let _ = writeln!(text, "  {}", shown_lines(step));
-        }
-        text += "It would look like this:\n";
-        text += &indented(&shown_lines(guidance.template_to_follow.trim()));
-        text += "All that does not fit:\n";
-    }
-    if let Some(found) = &reply.validation_result {
-        text += &flaws(&found.errors, found.more);
-    }
-    if reply.status == UpdateStatus::MaxAttemptsReached
-        && let Some(next) = &reply.next_steps
-    {
-        let _ = writeln!(text, "{}", shown_lines(next));
-    }
-    let attempts = reply.attempt_count;
-    text + &format!(
-        "Attempt {attempts}; what you gave is kept: `lore context get {} --draft`\n",
-        shown(&reply.file_type, 80)
+fn put_file(argument: &str, matches: &Matches, fields: &mut Fields) -> Result<(), Failure> {
+    let file = matches.path("file").unwrap_or_default();
+    fields.put(
+        argument,
+        &file_text(&format!("the {argument}"), &file, u64::MAX)?,
     )
 }
 
-/// Empty a context file; its versions stay
-#[derive(Debug, clap::Args)]
-pub struct Clear {
-    #[command(flatten)]
-    which: Which,
-    /// Why, for the history
-    #[arg(long, value_name = "TEXT")]
-    reason: Option<String>,
-    #[command(flatten)]
-    guard: Guard,
+fn update(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let mut fields = matches.fields()?;
+    put_file("content", matches, &mut fields)?;
+    project(matches, caller, &mut fields)?;
+    let file_type = matches.needed("file_type");
+    let reply = caller.reply("update_context", fields).map_err(|failure| {
+        conflict::explained(failure, file_type, matches.path("merged").as_deref())
+    })?;
+    let rendered = written(&read(&reply.json)?);
+    caller.print(reply, rendered)
 }
 
-impl Clear {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = ClearContextArgs {
-            project_id: self.which.project.id()?,
-            file_type: self.which.file_type,
-            reason: self.reason,
-            expected_version: self.guard.expect,
-            key: self.guard.key,
-            agent: None,
-        };
-        ask(caller, "clear_context", &args, cleared)
+/// The result of an update; errors go to standard error.
+fn written(reply: &Value) -> Rendered {
+    match raw(reply, "status") {
+        "success" => {
+            let line = "{file_type:80} of {project:80} is at version {version=0}\n";
+            Rendered::good(fill(line, reply)).aside(violations(at(reply, "validation_result")))
+        }
+        _ => Rendered::nothing(unfit(reply)),
     }
 }
 
-fn cleared(reply: &ClearContextReply) -> Told {
-    let (file_type, project) = (shown(&reply.file_type, 80), shown(&reply.project, 80));
-    if !reply.cleared {
-        return Told::good(format!("{file_type} of {project} was empty already\n"));
+/// The worst error, how to correct it step by step, and all errors.
+fn unfit(reply: &Value) -> String {
+    let mut text = fill(
+        "lore: {file_type:80} of {project:80} was not written: {message}\n",
+        reply,
+    );
+    let guidance = at(reply, "correction_guidance");
+    if !guidance.is_null() {
+        text += &fill("{primary_issue}\n", guidance);
+        for step in list(guidance, "step_by_step_fix") {
+            text += &format!("  {}\n", sanitize_lines(step.as_str().unwrap_or_default()));
+        }
+        text += "It would look like this:\n";
+        text += &indented(&sanitize_lines(raw(guidance, "template_to_follow").trim()));
+        text += "All that does not fit:\n";
     }
-    let archived = reply.archived_version.map_or_else(String::new, |archived| {
-        format!("; what it said: `lore context get {file_type} --version {archived}`")
-    });
-    Told::good(format!(
-        "{file_type} of {project} is empty at version {}{archived}\n",
-        reply.version
-    ))
+    text += &violations(at(reply, "validation_result"));
+    let next = at(reply, "next_steps");
+    if raw(reply, "status") == "max_attempts_reached" && !next.is_null() {
+        text += &format!("{}\n", sanitize_lines(next.as_str().unwrap_or_default()));
+    }
+    let last = "Attempt {attempt_count}; your content is kept: `lore context get {file_type:80} --draft`\n";
+    text + &fill(last, reply)
+}
+
+fn cleared(reply: &Value) -> String {
+    if !is(reply, "cleared") {
+        return fill("{file_type:80} of {project:80} was empty already\n", reply);
+    }
+    let archived = match at(reply, "archived_version") {
+        Value::Null => "",
+        _ => "; its last content: `lore context get {file_type:80} --version {archived_version}`",
+    };
+    let line = "{file_type:80} of {project:80} is empty at version {version}";
+    fill(&format!("{line}{archived}\n"), reply)
 }

@@ -1,5 +1,5 @@
-//! The files of a folder, sent to a daemon that reaches none: `lored files`, run as this user, says which are
-//! meant, by the same rules by which a daemon takes them in itself, and what of them is to be sent.
+//! The files of a folder, sent to a daemon that cannot read them: `lored files`, run as this user, lists them by the
+//! same rules as a daemon that reads them itself, and what of them is to be sent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,22 +8,23 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use lore::connection::Error;
 use lore::protocol::documents::{
-    AddSourceArgs, AddSourceReply, FileLine, KnownFile, ListDocumentsArgs, ListDocumentsReply,
-    ListedDocument, PutDocumentArgs, PutDocumentReply, PutStatus, RemoveDocumentArgs,
+    AddSourceReply, FileLine, KnownFile, ListDocumentsReply, ListedDocument, PutDocumentReply,
+    PutStatus,
 };
 use lore::protocol::{Code, ErrorBody, Position, Serialize};
 use lore::start;
 
-use super::super::exchange::{json, read};
-use super::super::output::{self, Output, facts, shown};
-use super::super::{Caller, End, Failure};
+use crate::cli::flag::Fields;
+use crate::cli::output::{self, Output, facts, sanitize};
+use crate::cli::report::{read, to_json};
+use crate::cli::{Caller, End, Failure};
 
-/// Documents that are asked for at once.
+/// Documents of one request.
 const PAGE: u64 = 1000;
-/// The longest line of `lored files`, in bytes: no longer one could be sent.
+/// Longest line of `lored files`, in bytes: a longer one could not be sent.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Whether a daemon refused because it reaches no files, and takes documents that are sent.
+/// Whether a daemon refused because it cannot read files, and accepts documents that are sent.
 pub fn is_wanted(failure: &Failure) -> bool {
     let Failure::Call(Error::Refused(body)) = failure else {
         return false;
@@ -32,17 +33,26 @@ pub fn is_wanted(failure: &Failure) -> bool {
     reaches_files.is_some_and(|reaches| *reaches == false)
 }
 
+/// A folder or file that becomes a source.
+pub struct NewSource {
+    pub path: String,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    /// The arguments of `add_source` besides the path.
+    pub fields: Fields,
+}
+
 /// Makes a folder or file a source whose documents are sent, and sends those that the daemon does not have.
-pub fn send(caller: &mut Caller, mut args: AddSourceArgs) -> Result<End, Failure> {
-    let mut files = Files::start(&args)?;
+pub fn send(caller: &mut Caller, new: NewSource) -> Result<End, Failure> {
+    let mut files = Files::start(&new)?;
     let Some(FileLine::Root { path, warnings }) = files.next()? else {
-        // It has said why.
+        // It printed why.
         return Ok(End::Nothing);
     };
-    args.path = path;
-    args.sent = Some(true);
-    args.watch = None;
-    let added: AddSourceReply = read(&caller.call("add_source", json(&args)?)?)?;
+    let mut fields = new.fields;
+    fields.put("path", &path)?;
+    fields.put("sent", &true)?;
+    let added: AddSourceReply = read(&caller.call("add_source", fields)?)?;
     let known = known(caller, &added.source)?;
     files.know(&known)?;
     let mut sending = Sending {
@@ -57,21 +67,21 @@ pub fn send(caller: &mut Caller, mut args: AddSourceArgs) -> Result<End, Failure
             ..Done::default()
         },
     };
-    let shows = stderr().is_terminal();
+    let is_shown = stderr().is_terminal();
     let mut is_whole = false;
     while let Some(line) = files.next()? {
         is_whole |= sending.take(caller, line)?;
-        if shows {
+        if is_shown {
             lore::err!("\r{} files sent ", sending.done.sent);
         }
     }
-    if shows {
+    if is_shown {
         lore::errln!("");
     }
-    sending.done.tell(caller.output)?;
+    sending.done.print(caller.output)?;
     if !is_whole {
         return Err(Failure::Io(io::Error::other(
-            "lored ended before all files were looked at; repeat the command",
+            "lored ended before all files were read; repeat the command",
         )));
     }
     Ok(End::Good)
@@ -82,13 +92,11 @@ fn known(caller: &mut Caller, source: &str) -> Result<Vec<ListedDocument>, Failu
     let mut known = Vec::new();
     let mut next = None;
     loop {
-        let args = ListDocumentsArgs {
-            source: source.to_owned(),
-            max_items: Some(PAGE),
-            next,
-            ..ListDocumentsArgs::default()
-        };
-        let page: ListDocumentsReply = read(&caller.call("list_documents", json(&args)?)?)?;
+        let mut fields = Fields::default();
+        fields.put("source", source)?;
+        fields.put("max_items", &PAGE)?;
+        fields.put_some("next", next.as_ref())?;
+        let page: ListDocumentsReply = read(&caller.call("list_documents", fields)?)?;
         known.extend(page.documents);
         next = page.next;
         if next.is_none() {
@@ -104,16 +112,16 @@ struct Files {
 }
 
 impl Files {
-    fn start(args: &AddSourceArgs) -> Result<Self, Failure> {
+    fn start(new: &NewSource) -> Result<Self, Failure> {
         let program = start::find_daemon().map_err(|error| Failure::Call(Error::Start(error)))?;
         let mut command = Command::new(program);
         command.arg("files");
-        for (flag, globs) in [("--include", &args.include), ("--exclude", &args.exclude)] {
+        for (flag, globs) in [("--include", &new.include), ("--exclude", &new.exclude)] {
             command.args(globs.iter().map(|glob| format!("{flag}={glob}")));
         }
         let mut child = command
             .arg("--")
-            .arg(&args.path)
+            .arg(&new.path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -125,7 +133,7 @@ impl Files {
         })
     }
 
-    /// Tells it what the daemon has.
+    /// Sends it what the daemon has.
     fn know(&mut self, known: &[ListedDocument]) -> Result<(), Failure> {
         let Some(input) = self.child.stdin.take() else {
             return Ok(());
@@ -136,13 +144,13 @@ impl Files {
                 name: document.name.clone(),
                 sha256: (!document.stale).then(|| document.sha256.clone()),
             };
-            input.write_all(&json(&line)?)?;
+            input.write_all(&to_json(&line)?)?;
             input.write_all(b"\n")?;
         }
         Ok(input.flush()?)
     }
 
-    /// What it says next; nothing once it has ended.
+    /// Its next line; none once it has ended.
     fn next(&mut self) -> Result<Option<FileLine>, Failure> {
         let mut line = Vec::new();
         let mut limited = Read::take(&mut self.lines, LINE_BYTES_MAX);
@@ -150,36 +158,36 @@ impl Files {
             self.child.wait()?;
             return Ok(None);
         }
-        let said = serde_json::from_slice(&line).map_err(|error| {
+        let line = serde_json::from_slice(&line).map_err(|error| {
             io::Error::other(format!(
-                "what lored says cannot be read ({error}): use a lore and a lored of the same release"
+                "the output of lored cannot be read ({error}): use a lore and a lored of the same release"
             ))
         })?;
-        Ok(Some(said))
+        Ok(Some(line))
     }
 }
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // Where it still works, nobody reads what it says any more; it may have ended by itself, too.
+        // Its output is no longer read; it may have ended by itself, too.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What was done, as it is told.
+/// What was done, as it is printed.
 #[derive(Default, Serialize)]
 struct Done {
     source: String,
     path: String,
     /// Whether the source is new.
     created: bool,
-    /// Files that are meant.
+    /// Files that belong to the source.
     found: u64,
     sent: u64,
-    /// Files that the daemon has as they are.
+    /// Files that the daemon has already.
     unchanged: u64,
-    /// Documents whose files are not there any more.
+    /// Documents whose files no longer exist.
     removed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<Fault>,
@@ -189,7 +197,7 @@ struct Done {
     warnings: Vec<String>,
 }
 
-/// A file that was not taken in.
+/// A file that was not indexed.
 #[derive(Serialize)]
 struct Fault {
     path: String,
@@ -204,7 +212,7 @@ struct Sending {
 }
 
 impl Sending {
-    /// Does what a line asks for; whether it was the last.
+    /// Handles a line, and returns whether it was the last.
     fn take(&mut self, caller: &mut Caller, line: FileLine) -> Result<bool, Failure> {
         let done = &mut self.done;
         match line {
@@ -233,14 +241,12 @@ impl Sending {
         modified: Option<String>,
         base64: String,
     ) -> Result<(), Failure> {
-        let args = PutDocumentArgs {
-            name: name.clone(),
-            base64: Some(base64),
-            source: Some(self.done.source.clone()),
-            modified,
-            ..PutDocumentArgs::default()
-        };
-        match caller.call("put_document", json(&args)?) {
+        let mut fields = Fields::default();
+        fields.put("name", &name)?;
+        fields.put("base64", &base64)?;
+        fields.put("source", &self.done.source)?;
+        fields.put_some("modified", modified.as_ref())?;
+        match caller.call("put_document", fields) {
             Ok(reply) => {
                 let reply: PutDocumentReply = read(&reply)?;
                 match reply.status {
@@ -252,7 +258,7 @@ impl Sending {
                 Ok(())
             }
             Err(Failure::Call(Error::Refused(body))) if is_about_file(&body) => {
-                // Where it is told, the name stands before it.
+                // The name is printed before the reason already.
                 let reason = body.message.strip_prefix(&format!("`{name}` "));
                 let reason = reason.unwrap_or(&body.message).to_owned();
                 self.done.failures.push(Fault { path: name, reason });
@@ -266,13 +272,11 @@ impl Sending {
         let Some(document) = self.known.get(name) else {
             return Ok(());
         };
-        let args = RemoveDocumentArgs {
-            document: document.clone(),
-            ..RemoveDocumentArgs::default()
-        };
-        match caller.call("remove_document", json(&args)?) {
+        let mut fields = Fields::default();
+        fields.put("document", document)?;
+        match caller.call("remove_document", fields) {
             Ok(_) => self.done.removed += 1,
-            // Somebody else did it.
+            // Another client removed it.
             Err(Failure::Call(Error::Refused(body))) if body.code == Code::NotFound => {}
             Err(failure) => return Err(failure),
         }
@@ -280,15 +284,15 @@ impl Sending {
     }
 }
 
-/// Whether it is the file that is refused, so that the next one may be taken.
+/// Whether only this file is refused, so that the next one may be sent.
 fn is_about_file(body: &ErrorBody) -> bool {
     matches!(body.code, Code::InvalidInput | Code::FrameTooLarge)
 }
 
 impl Done {
-    fn tell(&self, output: Output) -> Result<(), Failure> {
+    fn print(&self, output: Output) -> Result<(), Failure> {
         match output {
-            Output::Json => output::write_json(&json(self)?)?,
+            Output::Json => output::write_json(&to_json(self)?)?,
             Output::Human => {
                 output::write(self.text().as_bytes())?;
                 lore::err!("{}", self.aside());
@@ -303,8 +307,8 @@ impl Done {
             false => "known already",
         };
         facts([
-            ("source", shown(&self.source, 80)),
-            ("path", shown(&self.path, 0)),
+            ("source", sanitize(&self.source, 80)),
+            ("path", sanitize(&self.path, 0)),
             ("files", self.found.to_string()),
             ("sent", self.sent.to_string()),
             ("unchanged", self.unchanged.to_string()),
@@ -317,11 +321,11 @@ impl Done {
     fn aside(&self) -> String {
         let mut text = String::new();
         for failure in &self.failures {
-            let (path, reason) = (shown(&failure.path, 0), shown(&failure.reason, 0));
+            let (path, reason) = (sanitize(&failure.path, 0), sanitize(&failure.reason, 0));
             let _ = writeln!(text, "failed: {path}: {reason}");
         }
         for warning in &self.warnings {
-            let _ = writeln!(text, "lore: {}", shown(warning, 0));
+            let _ = writeln!(text, "lore: {}", sanitize(warning, 0));
         }
         text
     }

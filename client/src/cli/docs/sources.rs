@@ -1,123 +1,114 @@
 //! `lore docs add|remove|list|rescan`.
 
-use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use clap::ValueHint;
-use lore::protocol::documents::{
-    AddSourceArgs, AddSourceReply, ListSourcesArgs, ListSourcesReply, RemoveDocumentArgs,
-    RemoveDocumentReply, RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source,
-    SourceState,
-};
+use lore::protocol::documents::{ListSourcesReply, Source, SourceState};
+use serde_json::Value;
 
-use super::super::context::absolute;
-use super::super::exchange::{Told, ask, json, read, tell};
-use super::super::output::{facts, shown, table};
-use super::super::{Caller, End, Failure};
-use super::send;
+use super::send::{self, NewSource};
+use crate::cli::command::Command;
+use crate::cli::common::KEY;
+use crate::cli::flag::{Fields, Flag, Kind};
+use crate::cli::input::absolute;
+use crate::cli::parser::Matches;
+use crate::cli::report::{Column, Rendered, Report, column, column_of, facts, read, rows};
+use crate::cli::template::{fill, fill_each, list, plain, raw};
+use crate::cli::{Caller, End, Failure};
 
-/// How often a scan that is waited for is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Characters of the bar.
+/// How often the progress of a scan is read.
+const POLL_EVERY: Duration = Duration::from_millis(200);
+/// Characters of the progress bar.
 const BAR: u64 = 30;
 
-/// Make a folder or a file a source of documents
-#[derive(Debug, clap::Args)]
-pub struct Add {
-    /// The folder or file
-    #[arg(value_hint = ValueHint::AnyPath)]
-    path: String,
-    /// Context of its documents; otherwise each has the name of its folder
-    #[arg(long, value_name = "ID")]
-    context: Option<String>,
-    /// What people call that context
-    #[arg(long, value_name = "TEXT")]
-    context_name: Option<String>,
-    /// Category of documents that say none
-    #[arg(long, value_name = "TEXT")]
-    category: Option<String>,
-    /// Tag of all its documents; may be repeated
-    #[arg(long = "tag", value_name = "TEXT")]
-    tags: Vec<String>,
-    /// Only files that match this glob; may be repeated
-    #[arg(long, value_name = "GLOB")]
-    include: Vec<String>,
-    /// Leave out what matches this glob; may be repeated
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
-    /// Do not follow changes; `lore docs rescan` looks again
-    #[arg(long)]
-    no_watch: bool,
-    /// Wait until all is taken in
-    #[arg(long)]
-    wait: bool,
-    /// Idempotency key: the same call again gives the first reply
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
-}
+const WAIT: Flag = Flag::switch("wait", "Wait until all files are read").local();
 
-impl Add {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = AddSourceArgs {
-            path: absolute(&self.path)?,
-            sent: None,
-            context_id: self.context,
-            context_name: self.context_name,
-            category: self.category,
-            tags: self.tags,
-            include: self.include,
-            exclude: self.exclude,
-            watch: Some(!self.no_watch),
-            key: self.key,
-            agent: None,
-        };
-        let reply = match caller.reply("add_source", json(&args)?) {
-            Err(failure) if send::is_wanted(&failure) => return send::send(caller, args),
-            reply => reply?,
-        };
-        let added: AddSourceReply = read(&reply.json)?;
-        let end = tell(caller, reply, Told::good(added_told(&added)))?;
-        match self.wait {
-            true => wait(caller, &added.source),
-            false => Ok(end),
+/// `lore docs add`.
+pub const ADD: Command =
+    Command::client("add", "Make a folder or a file a source of documents", add)
+        .flags(&[&[
+            Flag::positional(Kind::Text, "path", "PATH", "The folder or file").local(),
+            Flag::text(
+                "context",
+                "ID",
+                "Context of its documents; otherwise each has the name of its folder",
+            )
+            .sends("context_id"),
+            Flag::text("context-name", "TEXT", "Name of that context for people"),
+            Flag::text("category", "TEXT", "Category of documents that name none"),
+            Flag::texts("tag", "TEXT", "Tag of all its documents; may be repeated").sends("tags"),
+            Flag::texts(
+                "include",
+                "GLOB",
+                "Only files that match this glob; may be repeated",
+            ),
+            Flag::texts(
+                "exclude",
+                "GLOB",
+                "Omit files that match this glob; may be repeated",
+            ),
+            Flag::switch(
+                "no-watch",
+                "Do not follow changes; `lore docs rescan` reads them",
+            )
+            .local(),
+            WAIT,
+            KEY,
+        ]])
+        .examples(&["lore docs add ~/handbook --tag handbook --wait"]);
+
+fn add(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let path = absolute(matches.needed("path"))?;
+    let fields = matches.fields()?;
+    let mut request = fields.clone();
+    request.put("path", &path)?;
+    request.put("watch", &!matches.is("no-watch"))?;
+    let reply = match caller.reply("add_source", request) {
+        Err(failure) if send::is_wanted(&failure) => {
+            let texts = |name| matches.texts(name).into_iter().map(str::to_owned).collect();
+            let (include, exclude) = (texts("include"), texts("exclude"));
+            return send::send(
+                caller,
+                NewSource {
+                    path,
+                    include,
+                    exclude,
+                    fields,
+                },
+            );
         }
+        reply => reply?,
+    };
+    let added: Value = read(&reply.json)?;
+    let columns = &[
+        column("source", "{source:80}"),
+        column("path", "{path}"),
+        column("files", "{found}"),
+        column("is", "{created:new/known already}"),
+    ];
+    let end = caller.print(reply, Rendered::good(facts(columns, &added)))?;
+    match matches.is("wait") {
+        true => wait(caller, raw(&added, "source")),
+        false => Ok(end),
     }
 }
 
-fn added_told(reply: &AddSourceReply) -> String {
-    let is = match reply.created {
-        true => "new",
-        false => "known already",
-    };
-    facts([
-        ("source", shown(&reply.source, 80)),
-        ("path", shown(&reply.path, 0)),
-        ("files", reply.found.to_string()),
-        ("is", is.to_owned()),
-    ])
-}
-
-/// Waits until nothing is done with a source, showing how far it is where a person sees it.
+/// Waits until a source is idle, with the progress on a terminal.
 fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
     let is_seen = stderr().is_terminal();
     loop {
-        let args = ListSourcesArgs {
-            source: Some(source.to_owned()),
-            ..ListSourcesArgs::default()
-        };
-        let reply = caller.reply("list_sources", json(&args)?)?;
+        let reply = caller.reply("list_sources", one(source)?)?;
         let listed: ListSourcesReply = read(&reply.json)?;
-        let Some(one) = listed.sources.first() else {
+        let Some(source) = listed.sources.first() else {
             return Ok(End::Nothing);
         };
         if is_seen {
-            lore::err!("\r{}", bar(one));
+            lore::err!("\r{}", bar(source));
         }
-        let is_done = match one.state {
-            SourceState::Idle => one.scanned_at.is_some(),
+        let is_done = match source.state {
+            SourceState::Idle => source.scanned_at.is_some(),
             SourceState::Missing => true,
             SourceState::Scanning | SourceState::TakingIn => false,
         };
@@ -125,80 +116,71 @@ fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
             if is_seen {
                 lore::errln!("");
             }
-            let told = format!(
-                "{} documents, {} chunks, {} files failed\n",
-                one.documents, one.chunks, one.failed
-            );
-            return tell(caller, reply, Told::good(told));
+            let (documents, chunks, failed) = (source.documents, source.chunks, source.failed);
+            let line = format!("{documents} documents, {chunks} chunks, {failed} files failed\n");
+            return caller.print(reply, Rendered::good(line));
         }
         #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_EVERY);
     }
 }
 
-/// How far a source is, in one line.
+/// The arguments that name one source.
+fn one(source: &str) -> Result<Fields, Failure> {
+    let mut fields = Fields::default();
+    fields.put("source", source)?;
+    Ok(fields)
+}
+
+/// The progress of a source in one line.
 fn bar(source: &Source) -> String {
     let found = source.found.unwrap_or(0).max(1);
     let done = found.saturating_sub(source.left.unwrap_or(0));
-    let full = done * BAR / found;
-    let mut line = String::from("[");
-    for at in 0..BAR {
-        line.push(if at < full { '#' } else { ' ' });
-    }
-    let _ = write!(line, "] {done} of {found} files, {} failed ", source.failed);
-    line
+    let full = usize::try_from(done * BAR / found).unwrap_or_default();
+    let (width, full) = (BAR as usize, "#".repeat(full));
+    format!(
+        "[{full:width$}] {done} of {found} files, {} failed ",
+        source.failed
+    )
 }
 
-/// Remove a source, whose files are left as they are, or a document that was sent
-#[derive(Debug, clap::Args)]
-pub struct Remove {
-    /// The source's id or its path, or the document's id
-    source: String,
-    /// Idempotency key: the same call again gives the first reply
-    #[arg(long, value_name = "TEXT")]
-    key: Option<String>,
-}
+/// `lore docs remove`.
+pub const REMOVE: Command = Command::client(
+    "remove",
+    "Remove a source, whose files stay as they are, or a document that was sent",
+    remove,
+)
+.flags(&[&[
+    Flag::positional(
+        Kind::Text,
+        "source",
+        "SOURCE",
+        "Id or path of the source, or id of the document",
+    )
+    .local(),
+    KEY,
+]])
+.examples(&["lore docs remove ~/handbook"]);
 
-impl Remove {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        if self.source.starts_with("doc-") {
-            return self.remove_document(caller);
+fn remove(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let source = matches.needed("source");
+    let mut fields = matches.fields()?;
+    let (operation, line) = match source.starts_with("doc-") {
+        true => {
+            fields.put("document", source)?;
+            ("remove_document", "{document} is no longer searchable\n")
         }
-        let args = RemoveSourceArgs {
-            source: named(&self.source)?,
-            key: self.key,
-            agent: None,
-        };
-        ask(
-            caller,
-            "remove_source",
-            &args,
-            |reply: &RemoveSourceReply| {
-                let documents = reply.documents;
-                let path = shown(&reply.path, 0);
-                Told::good(format!("{path}: found no more: {documents} documents\n"))
-            },
-        )
-    }
-}
-
-impl Remove {
-    fn remove_document(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = RemoveDocumentArgs {
-            document: self.source,
-            key: self.key,
-            agent: None,
-        };
-        ask(
-            caller,
-            "remove_document",
-            &args,
-            |reply: &RemoveDocumentReply| {
-                let document = shown(&reply.document, 0);
-                Told::good(format!("{document}: found no more\n"))
-            },
-        )
-    }
+        false => {
+            fields.put("source", &named(source)?)?;
+            (
+                "remove_source",
+                "{path} is no longer searchable: {documents} documents\n",
+            )
+        }
+    };
+    let reply = caller.reply(operation, fields)?;
+    let rendered = Rendered::good(fill(line, &read(&reply.json)?));
+    caller.print(reply, rendered)
 }
 
 /// An id as it is, a path absolute.
@@ -209,131 +191,122 @@ fn named(source: &str) -> Result<String, Failure> {
     }
 }
 
-/// List the sources, how far each is taken in, and what failed
-#[derive(Debug, clap::Args)]
-pub struct List {
-    /// This one alone, with all that failed: its id or its path
-    source: Option<String>,
-}
+/// `lore docs list`.
+pub const LIST: Command = Command::call_with(
+    "list",
+    "List the sources, how far each was read, and what failed",
+    "list_sources",
+    |matches, _, fields| {
+        let source = matches.text("source").map(named).transpose()?;
+        fields.put_some("source", source.as_ref())
+    },
+    Report::Rendered(|reply, _| listed(reply)),
+)
+.flags(&[&[Flag::positional(
+    Kind::Text,
+    "source",
+    "SOURCE",
+    "Only this one, with all that failed: its id or its path",
+)
+.optional()
+.local()]])
+.examples(&["lore docs list"]);
 
-impl List {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = ListSourcesArgs {
-            source: self.source.as_deref().map(named).transpose()?,
-            ..ListSourcesArgs::default()
-        };
-        ask(caller, "list_sources", &args, listed)
-    }
-}
-
-fn listed(reply: &ListSourcesReply) -> Told {
-    if reply.sources.is_empty() {
-        return Told::nothing(
+fn listed(reply: &Value) -> Rendered {
+    let sources = list(reply, "sources");
+    if sources.is_empty() {
+        return Rendered::nothing(
             "lore: there is no source yet; `lore docs add FOLDER` makes one\n".to_owned(),
         );
     }
-    let rows: Vec<_> = reply.sources.iter().map(row).collect();
-    let heading = [
-        "source",
-        "state",
-        "documents",
-        "chunks",
-        "failed",
-        "changes are",
-        "path",
-    ];
-    let mut text = table(heading, &rows);
-    for source in &reply.sources {
-        for failure in &source.failures {
-            let (path, reason) = (shown(&failure.path, 0), shown(&failure.reason, 0));
-            let _ = writeln!(text, "failed: {path}: {reason}");
-        }
-        for warning in &source.warnings {
-            let _ = writeln!(text, "not read: {}", shown(warning, 0));
-        }
+    let mut text = rows(SOURCES, sources);
+    for source in sources {
+        text += &fill_each("failed: {path}: {reason}\n", list(source, "failures")).concat();
+        text += &fill_each("not read: {}\n", list(source, "warnings")).concat();
     }
-    Told::good(text)
+    Rendered::good(text)
 }
 
-fn row(source: &Source) -> [String; 7] {
-    let state = match source.state {
-        SourceState::Idle => "taken in".to_owned(),
-        SourceState::Scanning => "being looked through".to_owned(),
-        SourceState::TakingIn => format!("{} files left", source.left.unwrap_or(0)),
-        SourceState::Missing => "not there".to_owned(),
-    };
-    [
-        shown(&source.source, 40),
-        state,
-        source.documents.to_string(),
-        source.chunks.to_string(),
-        source.failed.to_string(),
-        shown(&source.watching, 60),
-        shown(&source.path, 0),
-    ]
-}
-
-/// Look through sources again
-#[derive(Debug, clap::Args)]
-pub struct Rescan {
-    /// Its id or its path; otherwise all
-    source: Option<String>,
-    /// Try files again that failed and have not changed
-    #[arg(long)]
-    retry: bool,
-    /// Wait until all is taken in
-    #[arg(long)]
-    wait: bool,
-}
-
-impl Rescan {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        if let Some(source) = &self.source
-            && let Some(args) = sent(caller, source)?
-        {
-            return send::send(caller, args);
-        }
-        let args = RescanArgs {
-            source: self.source.as_deref().map(named).transpose()?,
-            retry: Some(self.retry),
-            agent: None,
+const SOURCES: &[Column] = &[
+    column("source", "{source:40}"),
+    column_of("state", |source| {
+        let template = match raw(source, "state") {
+            "idle" => "up to date",
+            "scanning" => "scanning",
+            "taking_in" => "{left=0} files left",
+            "missing" => "missing",
+            _ => "{state}",
         };
-        let reply = caller.reply("rescan", json(&args)?)?;
-        let asked: RescanReply = read(&reply.json)?;
-        let count = asked.sources.len();
-        let end = tell(
-            caller,
-            reply,
-            Told::good(format!("looked through again: {count} sources\n")),
-        )?;
-        if self.wait {
-            for source in &asked.sources {
-                wait(caller, source)?;
-            }
-        }
-        Ok(end)
+        fill(template, source)
+    }),
+    column("documents", "{documents}"),
+    column("chunks", "{chunks}"),
+    column("failed", "{failed}"),
+    column("changes are", "{watching:60}"),
+    column("path", "{path}"),
+];
+
+/// `lore docs rescan`.
+pub const RESCAN: Command = Command::client("rescan", "Scan sources again", rescan)
+    .flags(&[&[
+        Flag::positional(
+            Kind::Text,
+            "source",
+            "SOURCE",
+            "Its id or its path; otherwise all",
+        )
+        .optional()
+        .local(),
+        Flag::switch("retry", "Try files again that failed and have not changed"),
+        WAIT,
+    ]])
+    .examples(&["lore docs rescan ~/handbook --retry"]);
+
+fn rescan(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let source = matches.text("source").map(named).transpose()?;
+    if let Some(source) = &source
+        && let Some(sent) = sent(caller, source)?
+    {
+        return send::send(caller, sent);
     }
+    let mut fields = matches.fields()?;
+    fields.put_some("source", source.as_ref())?;
+    let reply = caller.reply("rescan", fields)?;
+    let asked: Value = read(&reply.json)?;
+    let sources = list(&asked, "sources");
+    let line = format!("scanned again: {} sources\n", sources.len());
+    let end = caller.print(reply, Rendered::good(line))?;
+    if matches.is("wait") {
+        for source in sources {
+            wait(caller, &plain(source))?;
+        }
+    }
+    Ok(end)
 }
 
-/// How a source was added whose files are sent; none for one that the daemon looks through itself.
-fn sent(caller: &mut Caller, source: &str) -> Result<Option<AddSourceArgs>, Failure> {
-    let args = ListSourcesArgs {
-        source: Some(named(source)?),
-        ..ListSourcesArgs::default()
-    };
-    let reply: ListSourcesReply = read(&caller.call("list_sources", json(&args)?)?)?;
+/// How a source was added whose files the client sends; none for one that the daemon scans itself.
+fn sent(caller: &mut Caller, source: &str) -> Result<Option<NewSource>, Failure> {
+    let reply: ListSourcesReply = read(&caller.call("list_sources", one(source)?)?)?;
     let source = reply.sources.into_iter().find(|source| source.sent);
-    // One that somebody named has no files.
-    let source = source.filter(|source| Path::new(&source.path).is_absolute());
-    Ok(source.map(|source| AddSourceArgs {
+    // A source that a client named has no files.
+    let Some(source) = source.filter(|source| Path::new(&source.path).is_absolute()) else {
+        return Ok(None);
+    };
+    let mut fields = Fields::default();
+    fields.put_some("context_id", source.context_id.as_ref())?;
+    fields.put_some("context_name", source.context_name.as_ref())?;
+    fields.put_some("category", source.category.as_ref())?;
+    for (name, texts) in [
+        ("tags", &source.tags),
+        ("include", &source.include),
+        ("exclude", &source.exclude),
+    ] {
+        fields.put(name, texts)?;
+    }
+    Ok(Some(NewSource {
         path: source.path,
-        sent: Some(true),
-        context_id: source.context_id,
-        context_name: source.context_name,
-        category: source.category,
-        tags: source.tags,
         include: source.include,
         exclude: source.exclude,
-        ..AddSourceArgs::default()
+        fields,
     }))
 }

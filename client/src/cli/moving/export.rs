@@ -1,77 +1,86 @@
 //! `lore export`: all that is recorded, page by page to a file or to standard output.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
 
-use lore::protocol::log::{ExportLogArgs, ExportLogReply};
+use lore::protocol::log::ExportLogReply;
 
-use crate::cli::output::{self, shown};
+use crate::cli::command::Command;
+use crate::cli::flag::{Flag, Kind};
+use crate::cli::output::{self, sanitize};
+use crate::cli::parser::Matches;
+use crate::cli::report::read;
 use crate::cli::whole_file::write_whole;
-use crate::cli::{Caller, End, Failure, exchange};
+use crate::cli::{Caller, End, Failure};
 
-/// How much is asked for at once, in bytes.
+/// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 20;
 
-/// Write all that is recorded out as JSON lines; `--session ID` for one session
-#[derive(Debug, clap::Args)]
-pub struct Export {
-    /// This project alone, with its sessions
-    #[arg(long, value_name = "ID", conflicts_with = "session")]
-    project: Option<String>,
-    /// Write into this file, once all of it is there
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
+/// `lore export`.
+pub const EXPORT: Command = Command::client(
+    "export",
+    "Write everything that is recorded as JSON lines; `--session ID` for one session",
+    run,
+)
+.flags(&[&[
+    Flag::text("project", "ID", "Only this project, with its sessions").conflicts(&["session"]),
+    Flag::of(
+        Kind::Path,
+        "output",
+        "FILE",
+        "Write to this file, which appears once it is complete",
+    )
+    .short('o')
+    .local(),
+]])
+.examples(&[
+    "lore export -o everything.jsonl",
+    "lore export --session outage",
+]);
 
-impl Export {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        // A session of the environment is where one works, not what one wants exported.
-        let session = caller.session.as_deref().map(exchange::id).transpose()?;
-        let args = ExportLogArgs {
-            session,
-            project: self.project,
-            bytes_max: Some(PAGE_BYTES),
-            next: None,
-        };
-        match &self.output {
-            None => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                pages(caller, args, output::is_terminal(), &mut out)?;
-                out.flush()?;
-            }
-            Some(path) => write_whole(path, |out| pages(caller, args, false, out))?,
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    match matches.path("output") {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            pages(matches, caller, output::is_terminal(), &mut out)?;
+            out.flush()?;
         }
-        Ok(End::Good)
+        Some(path) => write_whole(&path, |out| pages(matches, caller, false, out))?,
     }
+    Ok(End::Good)
 }
 
 /// Writes page after page.
 fn pages(
+    matches: &Matches,
     caller: &mut Caller,
-    mut args: ExportLogArgs,
     is_seen: bool,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let shows = io::stderr().is_terminal() && !is_seen;
+    let is_shown = io::stderr().is_terminal() && !is_seen;
     let mut bytes = 0;
+    let mut next = None;
     loop {
-        let json = caller.call("export_log", exchange::json(&args)?)?;
-        let reply: ExportLogReply = exchange::read(&json)?;
+        let mut fields = matches.fields()?;
+        // A session of the environment is the one to work in, not the one to export.
+        fields.put_some("session", caller.session()?.as_ref())?;
+        fields.put("bytes_max", &PAGE_BYTES)?;
+        fields.put_some("next", next.as_ref())?;
+        let reply: ExportLogReply = read(&caller.call("export_log", fields)?)?;
         out.write_all(output::json_for(&reply.content, is_seen).as_bytes())?;
         for warning in &reply.warnings {
-            lore::errln!("lore: {}", shown(warning, 0));
+            lore::errln!("lore: {}", sanitize(warning, 0));
         }
         bytes += reply.content.len();
-        if shows {
+        if is_shown {
             lore::err!("\r{bytes} bytes");
         }
-        match reply.next {
-            // A page that does not lead on would be asked for again for ever.
-            Some(next) if args.next.as_ref() != Some(&next) => args.next = Some(next),
-            Some(_) | None => break,
+        // A page that leads to itself would be requested for ever.
+        if reply.next.is_none() || reply.next == next {
+            break;
         }
+        next = reply.next;
     }
-    if shows {
+    if is_shown {
         lore::errln!("");
     }
     Ok(())

@@ -1,162 +1,145 @@
-//! `lore import`: lines of an exported log, or what another program keeps, which `lored convert` makes
-//! such lines of.
+//! `lore import`: the lines of an exported log, or what another program keeps, which `lored convert` turns into such
+//! lines.
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Read};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{self, Child, Stdio};
 
 use lore::connection::Error;
-use lore::protocol::log::{ImportLogArgs, ImportLogReply};
+use lore::protocol::log::ImportLogReply;
 use lore::start;
 
 use super::parts::{Part, Parts};
-use crate::cli::output::{self, Output, shown};
-use crate::cli::{Caller, End, Failure, exchange};
+use crate::cli::command::Command;
+use crate::cli::flag::{Flag, Kind};
+use crate::cli::input::named;
+use crate::cli::output::{self, Output, sanitize};
+use crate::cli::parser::Matches;
+use crate::cli::report::{read, to_json};
+use crate::cli::{Caller, End, Failure};
 
-/// Record what was exported, here or elsewhere, or what another program keeps
-#[derive(Debug, clap::Args)]
-pub struct Import {
-    /// The file, or - for standard input
-    file: PathBuf,
-    /// What it is of, if not of `lore export`
-    #[arg(long, value_enum, value_name = "PROGRAM")]
-    from: Option<From>,
-    /// Only check it, and tell what would be recorded
-    #[arg(long)]
-    dry_run: bool,
-    /// Of Markdown files: the directory of the project that they are of; the files' own, if absent
-    #[arg(long, value_name = "DIR", requires = "from")]
-    project: Option<PathBuf>,
-    /// Of other programs' sessions: stands before their ids, with a `-`, for a second copy beside the first one
-    #[arg(long, value_name = "PREFIX", requires = "from")]
-    prefix: Option<String>,
+/// `lore import`.
+pub const IMPORT: Command = Command::client(
+    "import",
+    "Record what was exported, here or elsewhere, or what another program keeps",
+    run,
+)
+.flags(&[&[
+    Flag::positional(Kind::Path, "file", "FILE", "The file, or - for standard input").local(),
+    Flag::of(
+        Kind::Choice(&[
+            ("memory", "The JSON lines of the reference MCP memory server"),
+            ("langgraph", "The SQLite database of LangGraph's checkpoints"),
+            ("markdown", "A folder of Markdown files"),
+        ]),
+        "from",
+        "PROGRAM",
+        "Program that wrote it, if not `lore export`",
+    )
+    .local(),
+    Flag::switch("dry-run", "Only check it, and report what would be recorded"),
+    Flag::of(Kind::Path, "project", "DIR", "Of Markdown files: directory of the project that they belong to; otherwise the files' own")
+        .local()
+        .requires("from"),
+    Flag::text("prefix", "PREFIX", "Of other programs' sessions: comes before their ids, with a `-`, for a second copy beside the first one")
+        .local()
+        .requires("from"),
+]])
+.examples(&["lore import everything.jsonl --dry-run", "lore import --from langgraph checkpoints.sqlite"]);
+
+fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    let file = matches.path("file").unwrap_or_default();
+    let mut child = None;
+    let from: Box<dyn Read> = match matches.text("from") {
+        Some(program) => {
+            let mut converting = convert(matches, program, &file)?;
+            let lines = converting.stdout.take();
+            child = Some(converting);
+            Box::new(lines.ok_or_else(|| io::Error::other("no pipe to lored"))?)
+        }
+        None if file.as_os_str() == "-" => Box::new(io::stdin()),
+        None => Box::new(File::open(&file).map_err(|error| named(&error, &file))?),
+    };
+    let mut parts = Parts::new(BufReader::with_capacity(1 << 16, from));
+    let mut sum = ImportLogReply::default();
+    let is_shown = io::stderr().is_terminal();
+    let imported = send_all(matches, caller, &mut parts, &mut sum, is_shown);
+    if is_shown {
+        lore::errln!("");
+    }
+    if let (Err(_), Some(converting)) = (&imported, &mut child) {
+        // Its output is no longer read, so it would wait for ever. It changes nothing.
+        let _ = converting.kill();
+    }
+    let is_whole = parts.is_whole;
+    drop(parts);
+    let converted = child.map_or(Ok(true), ended);
+    let is_done = imported.is_ok() && matches!(converted, Ok(true));
+    report(caller, &sum, is_done)?;
+    imported?;
+    if !converted? {
+        // It printed why.
+        return Ok(End::Nothing);
+    }
+    if !is_whole {
+        return Err(Failure::Io(io::Error::other(
+            "the last line is missing: the file was truncated; its complete parts are imported",
+        )));
+    }
+    Ok(End::Good)
 }
 
-/// What can be imported besides our own lines.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum From {
-    /// The JSON lines of the reference MCP memory server
-    Memory,
-    /// The SQLite database of LangGraph's checkpoints
-    Langgraph,
-    /// A folder of Markdown files
-    Markdown,
+fn convert(matches: &Matches, program: &str, file: &Path) -> Result<Child, Failure> {
+    let lored = start::find_daemon().map_err(|error| Failure::Call(Error::Start(error)))?;
+    let mut command = process::Command::new(lored);
+    command.arg("convert").arg(program).arg(file);
+    if let Some(project) = matches.path("project") {
+        command.arg("--project").arg(project);
+    }
+    if let Some(prefix) = matches.text("prefix") {
+        command.arg(format!("--prefix={prefix}"));
+    }
+    let pipes = command.stdin(Stdio::inherit()).stdout(Stdio::piped());
+    Ok(pipes.spawn()?)
 }
 
-impl From {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Langgraph => "langgraph",
-            Self::Markdown => "markdown",
+fn send_all(
+    matches: &Matches,
+    caller: &mut Caller,
+    parts: &mut Parts<BufReader<Box<dyn Read>>>,
+    sum: &mut ImportLogReply,
+    is_shown: bool,
+) -> Result<(), Failure> {
+    while let Some(Part { line, text }) = parts.next()? {
+        let mut fields = matches.fields()?;
+        fields.put("content", &text)?;
+        fields.put("line", &line)?;
+        add(sum, read(&caller.call("import_log", fields)?)?);
+        if is_shown {
+            lore::err!("\r{} sessions, {} events", sum.sessions, sum.events);
         }
     }
+    Ok(())
 }
 
-impl Import {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let mut child = None;
-        let from: Box<dyn Read> = match self.from {
-            Some(from) => {
-                let mut converting = self.convert(from)?;
-                let lines = converting.stdout.take();
-                child = Some(converting);
-                Box::new(lines.ok_or_else(|| io::Error::other("no pipe to lored"))?)
-            }
-            None if self.file.as_os_str() == "-" => Box::new(io::stdin()),
-            None => Box::new(File::open(&self.file).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", self.file.display()))
-            })?),
-        };
-        let mut parts = Parts::new(BufReader::with_capacity(1 << 16, from));
-        let mut sum = ImportLogReply::default();
-        let shows = io::stderr().is_terminal();
-        let imported = self.send_all(caller, &mut parts, &mut sum, shows);
-        if shows {
-            lore::errln!("");
-        }
-        if let (Err(_), Some(converting)) = (&imported, &mut child) {
-            // Nobody reads what it still has to say, for which it would wait, and we for it. It changes nothing.
-            let _ = converting.kill();
-        }
-        let is_whole = parts.is_whole;
-        drop(parts);
-        let converted = child.map_or(Ok(true), ended);
-        let is_done = imported.is_ok() && matches!(converted, Ok(true));
-        self.tell(caller, &sum, is_done)?;
-        imported?;
-        if !converted? {
-            // It has said why.
-            return Ok(End::Nothing);
-        }
-        if !is_whole {
-            return Err(Failure::Io(io::Error::other(
-                "the last line is missing: the file was cut short; what was whole in it is imported",
-            )));
-        }
-        Ok(End::Good)
+fn report(caller: &Caller, sum: &ImportLogReply, is_done: bool) -> Result<(), Failure> {
+    match caller.output {
+        Output::Json if is_done => output::write_json(&to_json(sum)?)?,
+        Output::Human if is_done => output::write(text(sum).as_bytes())?,
+        Output::Human | Output::Json => lore::err!("before that, {}", text(sum)),
     }
-
-    fn convert(&self, from: From) -> Result<Child, Failure> {
-        let program = start::find_daemon().map_err(|error| Failure::Call(Error::Start(error)))?;
-        let mut command = Command::new(program);
-        command.arg("convert").arg(from.name()).arg(&self.file);
-        if let Some(project) = &self.project {
-            command.arg("--project").arg(project);
-        }
-        if let Some(prefix) = &self.prefix {
-            command.arg(format!("--prefix={prefix}"));
-        }
-        Ok(command
-            .stdin(Stdio::inherit())
-            .stdout(Stdio::piped())
-            .spawn()?)
+    for warning in &sum.warnings {
+        lore::errln!("lore: {}", sanitize(warning, 0));
     }
-
-    fn send_all(
-        &self,
-        caller: &mut Caller,
-        parts: &mut Parts<BufReader<Box<dyn Read>>>,
-        sum: &mut ImportLogReply,
-        shows: bool,
-    ) -> Result<(), Failure> {
-        while let Some(Part { line, text }) = parts.next()? {
-            let args = ImportLogArgs {
-                content: text,
-                line: Some(line),
-                dry_run: self.dry_run.then_some(true),
-                agent: None,
-            };
-            let json = caller.call("import_log", exchange::json(&args)?)?;
-            add(sum, exchange::read(&json)?);
-            if shows {
-                lore::err!("\r{} sessions, {} events", sum.sessions, sum.events);
-            }
-        }
-        Ok(())
+    for source in &sum.sources {
+        let source = sanitize(source, 0);
+        lore::errln!("lore: not imported: documents of {source}; `lore docs add` indexes them");
     }
-
-    fn tell(&self, caller: &Caller, sum: &ImportLogReply, is_done: bool) -> Result<(), Failure> {
-        match caller.output {
-            Output::Json if is_done => output::write_json(&exchange::json(sum)?)?,
-            Output::Human if is_done => output::write(told(sum).as_bytes())?,
-            Output::Human | Output::Json => lore::err!("before that, {}", told(sum)),
-        }
-        for warning in &sum.warnings {
-            lore::errln!("lore: {}", shown(warning, 0));
-        }
-        for source in &sum.sources {
-            let source = shown(source, 0);
-            lore::errln!(
-                "lore: not imported: documents of {source}; `lore docs add` takes them in"
-            );
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
-/// Waits for the conversion; whether it was good.
+/// Waits for the conversion, and returns whether it succeeded.
 fn ended(mut child: Child) -> Result<bool, Failure> {
     Ok(child.wait()?.success())
 }
@@ -176,7 +159,7 @@ fn add(sum: &mut ImportLogReply, reply: ImportLogReply) {
     sum.durable = reply.durable;
 }
 
-fn told(sum: &ImportLogReply) -> String {
+fn text(sum: &ImportLogReply) -> String {
     let (sessions, events, projects, versions) =
         (sum.sessions, sum.events, sum.projects, sum.versions);
     let what = match sum.dry_run {

@@ -4,5 +4,5 @@ mod export;
 mod import;
 mod parts;
 
-pub use export::Export;
-pub use import::Import;
+pub use export::EXPORT;
+pub use import::IMPORT;

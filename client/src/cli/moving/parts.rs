@@ -1,12 +1,12 @@
-//! A long file of lines, in parts that one call takes: whole sessions, and lines outside of them.
+//! A long file of lines, in parts that fit into one call: whole sessions, and lines outside of them.
 
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-/// The most of a part, in bytes; the daemon refuses more.
+/// Bytes of a part at most; the daemon refuses more.
 pub const BYTES_MAX: usize = 32 << 20;
-/// Lines outside sessions are sent once they have so many bytes.
+/// Lines outside sessions are sent once they have this many bytes.
 const OUTSIDE_BYTES: usize = 16 << 20;
 
 /// Some lines that belong together.
@@ -31,9 +31,9 @@ pub struct Parts<R> {
     pub is_whole: bool,
 }
 
-/// What a line shows at first sight; anything that is no such line is for the daemon to refuse.
+/// The fields of a line that decide where it belongs; the daemon refuses invalid lines.
 #[derive(Default, Deserialize)]
-struct Sight {
+struct LineKind {
     #[serde(default)]
     format: Option<String>,
     #[serde(default)]
@@ -76,7 +76,7 @@ impl<R: BufRead> Parts<R> {
             }
             return Ok(Some(part));
         }
-        self.see(&part.text);
+        self.observe(&part.text);
         while part.text.len() < OUTSIDE_BYTES {
             let Some(line) = self.line()? else { break };
             if is_session(&line) {
@@ -84,15 +84,15 @@ impl<R: BufRead> Parts<R> {
                 self.held = Some(line);
                 break;
             }
-            self.see(&line);
+            self.observe(&line);
             part.text.push_str(&line);
             check(&part)?;
         }
         Ok(Some(part))
     }
 
-    /// Notes what a line outside of sessions says of the file.
-    fn see(&mut self, line: &str) {
+    /// Records what a line outside of sessions says of the file.
+    fn observe(&mut self, line: &str) {
         self.is_export |= has_format(line, "lore-export");
         self.is_whole = match self.is_export {
             true => is_end_of_all(line),
@@ -124,12 +124,12 @@ fn check(part: &Part) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "what begins at line {} has more than {BYTES_MAX} bytes, the most that is imported at once",
+        "the part that begins at line {} has more than {BYTES_MAX} bytes, the limit of one import",
         part.line
     )))
 }
 
-fn sight(line: &str) -> Sight {
+fn kind_of(line: &str) -> LineKind {
     // The first line may begin with a byte order mark.
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     serde_json::from_str(line).unwrap_or_default()
@@ -140,16 +140,19 @@ fn is_session(line: &str) -> bool {
 }
 
 fn has_format(line: &str, format: &str) -> bool {
-    line.contains(format) && sight(line).format.as_deref() == Some(format)
+    line.contains(format) && kind_of(line).format.as_deref() == Some(format)
 }
 
 fn is_end(line: &str) -> bool {
-    line.contains("\"end\"") && sight(line).end.is_some()
+    line.contains("\"end\"") && kind_of(line).end.is_some()
 }
 
 /// Whether it is the end of an export, and not that of a session.
 fn is_end_of_all(line: &str) -> bool {
-    let end = line.contains("\"end\"").then(|| sight(line).end).flatten();
+    let end = line
+        .contains("\"end\"")
+        .then(|| kind_of(line).end)
+        .flatten();
     end.is_some_and(|end| end.get("lines").is_some())
 }
 

@@ -11,57 +11,80 @@ mod units;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Subcommand, ValueHint};
 use lore::connection::Error;
 use lore::manager::Manager;
 use lore::places::{self, Places, SYSTEM_SOCKET};
 use lore::start;
 
 use self::steps::Step;
+use super::command::Command;
+use super::flag::{Flag, Kind};
+use super::parser::Matches;
 use super::{End, Failure, Globals};
 
-/// Have systemd or launchd start the daemon, and see who does
-#[derive(Debug, Subcommand)]
-pub enum Service {
-    /// Put the units in place and enable them; repeat it after an upgrade
-    ///
-    /// A daemon that a client started is asked to stop first; what calls it meanwhile waits.
-    Install {
-        #[command(flatten)]
-        aim: Aim,
-        /// Also when the service is installed for another socket or home: it serves this one from then on
-        #[arg(long, conflicts_with = "system")]
-        force: bool,
-    },
-    /// Stop the daemon, disable the units and take away what install put there
-    Uninstall(Aim),
-    /// Stop the daemon that a client or a terminal started
-    ///
-    /// The next call starts it again. One of systemd or launchd stays, and it is told what stops that.
-    Stop,
-    /// Who starts the daemon, and whether it serves
-    Status {
-        /// The system-wide daemon instead of your own
-        #[arg(long)]
-        system: bool,
-    },
-}
+const SYSTEM: Flag = Flag::switch(
+    "system",
+    "The system-wide daemon, one for all users, instead of your own; for root",
+)
+.local();
+const AIM: &[Flag] = &[
+    SYSTEM,
+    Flag::of(
+        Kind::Path,
+        "root",
+        "FOLDER",
+        "Put the files below this folder, an image of another system, and start nothing",
+    )
+    .local()
+    .requires("system"),
+    Flag::switch(
+        "dry-run",
+        "Print every file with its content and every command, and change nothing",
+    )
+    .local(),
+];
+
+/// `lore service` and its commands.
+pub const SERVICE: Command = Command::family(
+    "service",
+    "Let systemd or launchd start the daemon, and show which program does",
+    &[
+        Command::local("install", "Install the units and enable them; repeat it after an upgrade", |matches, globals| {
+            Aim::read(matches).install(globals, matches.is("force"))
+        })
+        .details("A daemon that a client started is asked to stop first; calls wait meanwhile.")
+        .flags(&[
+            AIM,
+            &[Flag::switch("force", "Also if the service is installed for another socket or home: it serves this one from then on")
+                .local()
+                .conflicts(&["system"])],
+        ])
+        .examples(&["lore service install --dry-run"]),
+        Command::local("uninstall", "Stop the daemon, disable the units and remove what install wrote", |matches, globals| {
+            Aim::read(matches).uninstall(globals)
+        })
+        .flags(&[AIM])
+        .examples(&["lore service uninstall"]),
+        Command::local("stop", "Stop the daemon that a client or a terminal started", |_, globals| stop::run(globals))
+            .details("The next call starts it again. A daemon of systemd or launchd keeps running; the error names the command that stops it.")
+            .examples(&["lore service stop"]),
+        Command::local("status", "Show which program starts the daemon, and whether it serves", |matches, globals| {
+            status::run(globals, matches.is("system"))
+        })
+        .flags(&[&[Flag::switch("system", "The system-wide daemon instead of your own").local()]])
+        .examples(&["lore service status"]),
+    ],
+);
 
 /// What is installed, and how.
-#[derive(Debug, clap::Args)]
-pub struct Aim {
-    /// The system-wide daemon, one for all users, instead of your own; for root
-    #[arg(long)]
+#[derive(Debug)]
+struct Aim {
     system: bool,
-    /// Put the files below this folder, an image of another system, and start nothing
-    #[arg(long, value_name = "FOLDER", requires = "system", value_hint = ValueHint::DirPath)]
     root: Option<PathBuf>,
-    /// Print every file with its content and every command, and do nothing
-    #[arg(long)]
     dry_run: bool,
 }
 
-/// Whose daemon it is.
+/// The owner of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scope {
     /// The user's own.
@@ -70,18 +93,15 @@ enum Scope {
     System { root: Option<PathBuf> },
 }
 
-impl Service {
-    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
-        match self {
-            Self::Install { aim, force } => aim.install(globals, force),
-            Self::Uninstall(aim) => aim.uninstall(globals),
-            Self::Stop => stop::run(globals),
-            Self::Status { system } => status::run(globals, system),
+impl Aim {
+    fn read(matches: &Matches) -> Self {
+        Self {
+            system: matches.is("system"),
+            root: matches.path("root"),
+            dry_run: matches.is("dry-run"),
         }
     }
-}
 
-impl Aim {
     fn scope(&self) -> Result<Scope, Failure> {
         if !self.system {
             return Ok(Scope::User);
@@ -103,8 +123,7 @@ impl Aim {
         let (scope, places) = (self.scope()?, globals.places()?);
         self.ask_for_manager(&scope)?;
         let daemon = start::find_daemon().map_err(Error::Start)?;
-        // From here to the end no client starts a daemon: between the old one and the new one nobody
-        // serves.
+        // No client may start a daemon between the old one and the new one.
         let _held_to_the_end = match scope {
             Scope::User if !self.dry_run => {
                 places::ensure_folder(&places.data).map_err(Error::Place)?;
@@ -142,7 +161,7 @@ impl Aim {
 
     fn carry_out(&self, steps: &[Step], places: &Places, globals: &Globals) -> Result<(), Failure> {
         if self.dry_run {
-            steps::tell(steps, globals.json)
+            steps::print(steps, globals.json)
         } else {
             steps::carry_out(steps, places, globals)
         }

@@ -10,8 +10,9 @@ use lore::manager::{self, Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_U
 use lore::places::{Places, SYSTEM_SOCKET};
 use lore::protocol::Serialize;
 
-use super::super::output::{self, shown, table};
-use super::super::{End, Failure, Globals, exchange};
+use super::super::output::{self, sanitize, table};
+use super::super::report::to_json;
+use super::super::{End, Failure, Globals};
 use super::{launchd, manager_here, systemd};
 
 /// What is known.
@@ -64,7 +65,7 @@ pub fn run(globals: &Globals, is_system: bool) -> Result<End, Failure> {
     let known = known(&places, globals, is_system)?;
     let is_served = known.daemon.is_some();
     match globals.json {
-        true => output::write_json(&exchange::json(&known)?)?,
+        true => output::write_json(&to_json(&known)?)?,
         false => output::write(human(&known).as_bytes())?,
     }
     Ok(if is_served { End::Good } else { End::Nothing })
@@ -235,7 +236,7 @@ fn human(known: &Known) -> String {
     });
     let mut rows = vec![
         ["started by".to_owned(), known.manager.to_owned()],
-        ["socket".to_owned(), shown(&known.socket, 0)],
+        ["socket".to_owned(), sanitize(&known.socket, 0)],
         ["lock".to_owned(), lock],
     ];
     rows.extend(known.units.iter().map(|unit| {
@@ -243,22 +244,22 @@ fn human(known: &Known) -> String {
         let said: Vec<_> = said
             .into_iter()
             .filter(|said| !said.is_empty())
-            .map(|said| shown(said, 0))
+            .map(|said| sanitize(said, 0))
             .collect();
-        [shown(&unit.name, 40), said.join(", ")]
+        [sanitize(&unit.name, 40), said.join(", ")]
     }));
     match &known.daemon {
         Some(daemon) => rows.extend([
             ["process".to_owned(), daemon.process.to_string()],
-            ["version".to_owned(), shown(&daemon.version, 0)],
+            ["version".to_owned(), sanitize(&daemon.version, 0)],
             ["position".to_owned(), daemon.position.to_string()],
         ]),
         None => rows.push(["process".to_owned(), "none serves".to_owned()]),
     }
-    let mut text = table(["lored", ""], &rows);
+    let mut text = table(&["lored", ""], &rows);
     for warning in &known.warnings {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "warning: {}", shown(warning, 0));
+        let _ = writeln!(text, "warning: {}", sanitize(warning, 0));
     }
     text
 }

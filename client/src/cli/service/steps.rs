@@ -1,4 +1,4 @@
-//! What an installation does, step by step: told by a dry run, carried out otherwise.
+//! What an installation does, step by step: printed by a dry run, carried out otherwise.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, Permissions};
@@ -11,7 +11,7 @@ use lore::places::{Places, ensure_folder};
 use lore::protocol::Serialize;
 use serde_json::json;
 
-use super::super::output::{self, shown};
+use super::super::output::{self, sanitize};
 use super::super::{Failure, Globals};
 use super::{handover, refused};
 
@@ -74,25 +74,29 @@ impl Step {
     fn line(&self, is_done: bool) -> String {
         let tense = |done: &'static str, to_do: &'static str| if is_done { done } else { to_do };
         match self {
-            Self::Folder { path } => format!("{} {}", tense("made", "make"), told(path)),
-            Self::Write { path, .. } => format!("{} {}", tense("wrote", "write"), told(path)),
-            Self::Remove { path } => format!("{} {}", tense("removed", "remove"), told(path)),
+            Self::Folder { path } => format!("{} {}", tense("made", "make"), path_text(path)),
+            Self::Write { path, .. } => format!("{} {}", tense("wrote", "write"), path_text(path)),
+            Self::Remove { path } => format!("{} {}", tense("removed", "remove"), path_text(path)),
             Self::Stop { process } => {
                 format!("{} lored, process {process}", tense("stopped", "stop"))
             }
             Self::Run { command, .. } => {
-                format!("{} {}", tense("ran", "run"), shown(&command.join(" "), 0))
+                format!(
+                    "{} {}",
+                    tense("ran", "run"),
+                    sanitize(&command.join(" "), 0)
+                )
             }
         }
     }
 }
 
-fn told(path: &Path) -> String {
-    shown(&path.display().to_string(), 0)
+fn path_text(path: &Path) -> String {
+    sanitize(&path.display().to_string(), 0)
 }
 
 /// Prints what would be done.
-pub fn tell(steps: &[Step], json: bool) -> Result<(), Failure> {
+pub fn print(steps: &[Step], json: bool) -> Result<(), Failure> {
     if json {
         return print_json(steps, true);
     }
@@ -102,7 +106,7 @@ pub fn tell(steps: &[Step], json: bool) -> Result<(), Failure> {
         let _ = writeln!(text, "{}", step.line(false));
         if let Step::Write { text: content, .. } = step {
             for line in content.lines() {
-                let _ = writeln!(text, "    {}", shown(line, 0));
+                let _ = writeln!(text, "    {}", sanitize(line, 0));
             }
         }
     }
@@ -163,7 +167,7 @@ fn write(path: &Path, text: &str) -> Result<bool, Failure> {
         Some(found) if !is_ours(&found) => {
             return Err(refused(format!(
                 "{} is there and was not put there by lore: move it away, or make a drop-in of it",
-                told(path)
+                path_text(path)
             )));
         }
         Some(_) | None => {}
@@ -197,7 +201,7 @@ fn run(command: &[String], may_fail: bool) -> Result<bool, Failure> {
         return Ok(output.status.success());
     }
     let why = String::from_utf8_lossy(&output.stderr);
-    let why = output::shown_lines(why.trim());
+    let why = output::sanitize_lines(why.trim());
     Err(refused(format!(
         "`{said}` failed ({}):\n{why}",
         output.status
@@ -219,5 +223,5 @@ pub fn is_ours(text: &str) -> bool {
 }
 
 fn at(path: &Path, error: &io::Error) -> Failure {
-    refused(format!("{}: {error}", told(path)))
+    refused(format!("{}: {error}", path_text(path)))
 }

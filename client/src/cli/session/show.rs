@@ -1,141 +1,90 @@
-//! `lore session show`: all that a session is.
+//! `lore session show`: everything about a session.
 
-use std::fmt::Write;
+use serde_json::Value;
 
-use lore::protocol::sessions::{GetSessionArgs, GetSessionReply, ToolExecution};
+use crate::cli::entity::ENTITIES;
+use crate::cli::output::sanitize;
+use crate::cli::report::{Column, column, column_of, facts, rows};
+use crate::cli::template::{at, fill, list, members};
 
-use crate::cli::exchange::{Told, ask, moment};
-use crate::cli::given::{Which, word};
-use crate::cli::output::{facts, shown, table};
-use crate::cli::status::bytes;
-use crate::cli::{Caller, End, Failure, entity};
+const FACTS: &[Column] = &[
+    column("session", "{session}"),
+    column("state", "{state}"),
+    column("title", "{title:200}"),
+    column("topic", "{topic:200}"),
+    column("user", "{user:200}"),
+    column("project", "{project:200}"),
+    column("tags", "{tags:200}"),
+    column("agents", "{agents:200}"),
+    column_of("forked from", |session| match at(session, "parent") {
+        Value::Null => String::new(),
+        parent => fill("{session} at {position}", parent),
+    }),
+    column("created", "{created_at:30}"),
+    column("last activity", "{last_activity:30}"),
+    column("last looked at", "{last_accessed_at:200}"),
+    column("last change", "{changed}"),
+    column("messages", "{messages}"),
+    column("steps", "{steps}"),
+    column("entities", "{entities}"),
+    column_of("checkpoints", |session| {
+        match at(session, "checkpoints").as_u64() {
+            Some(0) => "0".to_owned(),
+            _ => fill("{checkpoints}, {total_size_bytes:bytes}", session),
+        }
+    }),
+    column(
+        "tokens",
+        "{token_usage.total} (user {token_usage.user}, assistant {token_usage.assistant}, system {token_usage.system}, \
+         tool {token_usage.tool}); {context_size} in the working set, {token_usage.packs} of packs",
+    ),
+];
 
-/// Show all that a session is
-#[derive(Debug, clap::Args)]
-pub struct Show {
-    #[command(flatten)]
-    which: Which,
-    /// As things stood at this position or RFC 3339 time
-    #[arg(long, value_name = "WHEN")]
-    as_of: Option<String>,
-}
-
-impl Show {
-    pub fn run(self, caller: &mut Caller) -> Result<End, Failure> {
-        let args = GetSessionArgs {
-            session: self.which.session()?,
-            as_of: moment(self.as_of.as_deref())?,
-            at_least: None,
-            agent: None,
+const TOOLS: &[Column] = &[
+    column("tool", "{tool:40}"),
+    column("status", "{status}"),
+    column("at", "{at:30}"),
+    column("agent", "{agent:20}"),
+    column_of("recorded as", |tool| {
+        let template = match at(tool, "step") {
+            Value::Null => "{execution|message|position:40}",
+            _ => "step {step}, attempt {attempt=1}",
         };
-        ask(caller, "get_session", &args, |reply| {
-            Told::good(human(reply))
-        })
-    }
-}
+        fill(template, tool)
+    }),
+];
 
-fn human(session: &GetSessionReply) -> String {
-    let mut text = summary(session);
-    for (name, value) in &session.preferences {
-        // Writing into a string does not fail.
-        let _ = writeln!(
-            text,
-            "preference {} = {}",
-            shown(name, 40),
-            shown(&value.to_string(), 80)
+/// The text of the whole reply.
+pub fn session(session: &Value) -> String {
+    let mut text = facts(FACTS, session);
+    for (name, value) in members(session, "preferences") {
+        let (name, value) = (sanitize(name, 40), fill("{:json 80}", value));
+        text += &format!("preference {name} = {value}\n");
+    }
+    for (list_of, template) in [
+        (
+            "leases",
+            "lease {name:40} held by {agent:40} until {until:30}\n",
+        ),
+        (
+            "pruning_history",
+            "pruned at {at:30} ({strategy:20}): {tokens_before} tokens before, {tokens_after} after{undone:, undone/}\n",
+        ),
+    ] {
+        text.extend(
+            list(session, list_of)
+                .iter()
+                .map(|value| fill(template, value)),
         );
     }
-    for lease in &session.leases {
-        let (name, agent) = (shown(&lease.name, 40), shown(&lease.agent, 40));
-        let _ = writeln!(
-            text,
-            "lease {name} held by {agent} until {}",
-            shown(&lease.until, 30)
-        );
-    }
-    for pruning in &session.pruning_history {
-        let undone = if pruning.undone { ", undone" } else { "" };
-        let _ = writeln!(
-            text,
-            "pruned at {} ({}): {} tokens before, {} after{undone}",
-            shown(&pruning.at, 30),
-            shown(&pruning.strategy, 20),
-            pruning.tokens_before,
-            pruning.tokens_after
-        );
-    }
-    if !session.active_entities.is_empty() {
-        text += "\nthe most relevant entities\n";
-        text += &entity::entities_table(&session.active_entities);
-    }
-    if !session.tool_history.is_empty() {
-        text += "\nthe last tools\n";
-        let rows: Vec<_> = session.tool_history.iter().map(tool).collect();
-        text += &table(["tool", "status", "at", "agent", "recorded as"], &rows);
+    for (list_of, title, columns) in [
+        ("active_entities", "the most relevant entities", ENTITIES),
+        ("tool_history", "the last tools", TOOLS),
+    ] {
+        let values = list(session, list_of);
+        if !values.is_empty() {
+            text += &format!("\n{title}\n{}", rows(columns, values));
+        }
     }
     text
-}
-
-fn summary(session: &GetSessionReply) -> String {
-    let optional = |text: &Option<String>| shown(text.as_deref().unwrap_or_default(), 200);
-    let usage = &session.token_usage;
-    facts([
-        ("session", session.session.to_string()),
-        ("state", word(&session.state)),
-        ("title", optional(&session.title)),
-        ("topic", optional(&session.topic)),
-        ("user", optional(&session.user)),
-        ("project", optional(&session.project)),
-        ("tags", shown(&session.tags.join(", "), 200)),
-        ("agents", shown(&session.agents.join(", "), 200)),
-        (
-            "forked from",
-            session.parent.as_ref().map_or_else(String::new, |parent| {
-                format!("{} at {}", parent.session, parent.position)
-            }),
-        ),
-        ("created", shown(&session.created_at, 30)),
-        ("last activity", shown(&session.last_activity, 30)),
-        ("last looked at", optional(&session.last_accessed_at)),
-        ("last change", session.changed.to_string()),
-        ("messages", session.messages.to_string()),
-        ("steps", session.steps.to_string()),
-        ("entities", session.entities.to_string()),
-        (
-            "checkpoints",
-            match session.checkpoints {
-                0 => 0.to_string(),
-                count => format!("{count}, {}", bytes(session.total_size_bytes)),
-            },
-        ),
-        (
-            "tokens",
-            format!(
-                "{} (user {}, assistant {}, system {}, tool {}); {} in the working set, {} of packs",
-                usage.total,
-                usage.user,
-                usage.assistant,
-                usage.system,
-                usage.tool,
-                session.context_size,
-                usage.packs
-            ),
-        ),
-    ])
-}
-
-fn tool(tool: &ToolExecution) -> [String; 5] {
-    let recorded = match (tool.step, &tool.execution, &tool.message) {
-        (Some(step), _, _) => format!("step {step}, attempt {}", tool.attempt.unwrap_or(1)),
-        (None, Some(execution), _) => shown(execution, 40),
-        (None, None, Some(message)) => shown(message, 40),
-        (None, None, None) => tool.position.to_string(),
-    };
-    [
-        shown(&tool.tool, 40),
-        word(&tool.status),
-        shown(&tool.at, 30),
-        shown(&tool.agent, 20),
-        recorded,
-    ]
 }

@@ -10,23 +10,43 @@ use super::edit::{JsonShape, Shape};
 use super::entry::{Entry, Field};
 
 /// A program that runs agents and starts MCP servers for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// Claude Code: ~/.claude.json, or .mcp.json
+    /// Claude Code.
     ClaudeCode,
-    /// Codex: ~/.codex/config.toml, or .codex/config.toml
+    /// Codex.
     Codex,
-    /// Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json
+    /// Cursor.
     Cursor,
-    /// Visual Studio Code: mcp.json of the default profile, or .vscode/mcp.json
-    #[value(name = "vscode")]
+    /// Visual Studio Code.
     VsCode,
-    /// Gemini CLI: ~/.gemini/settings.json, or .gemini/settings.json
+    /// Gemini CLI.
     Gemini,
-    /// opencode: ~/.config/opencode/opencode.json(c), or opencode.json(c)
-    #[value(name = "opencode")]
+    /// opencode.
     OpenCode,
 }
+
+/// The hosts on the command line, with their files.
+pub const CHOICES: &[(&str, &str)] = &[
+    ("claude-code", "Claude Code: ~/.claude.json, or .mcp.json"),
+    (
+        "codex",
+        "Codex: ~/.codex/config.toml, or .codex/config.toml",
+    ),
+    ("cursor", "Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json"),
+    (
+        "vscode",
+        "Visual Studio Code: mcp.json of the default profile, or .vscode/mcp.json",
+    ),
+    (
+        "gemini",
+        "Gemini CLI: ~/.gemini/settings.json, or .gemini/settings.json",
+    ),
+    (
+        "opencode",
+        "opencode: ~/.config/opencode/opencode.json(c), or opencode.json(c)",
+    ),
+];
 
 /// JSON as the standard has it.
 const STRICT: JsonShape = JsonShape {
@@ -59,6 +79,16 @@ const VARIABLES: [&str; 9] = [
 ];
 
 impl Host {
+    /// All hosts.
+    pub const ALL: [Self; 6] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Gemini,
+        Self::OpenCode,
+    ];
+
     /// As people call it.
     pub const fn title(self) -> &'static str {
         match self {

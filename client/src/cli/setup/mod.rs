@@ -1,4 +1,4 @@
-//! `lore setup`: makes a host of agents start the bridge, by one entry in its config file.
+//! `lore setup`: makes an agent's host start the bridge, by one entry in its configuration file.
 
 mod edit;
 mod entry;
@@ -6,7 +6,7 @@ mod file;
 mod host;
 mod json_file;
 mod plan;
-mod told;
+mod report;
 mod toml_file;
 
 use std::ffi::OsString;
@@ -18,52 +18,72 @@ use lore::connection::Error;
 use lore::protocol::{Code, ErrorBody};
 use serde_json::json;
 
-use super::output::{Output, shown};
-use super::{End, Failure, Globals, mcp};
+use super::command::Command;
+use super::flag::{Flag, Kind};
+use super::output::{Output, sanitize};
+use super::parser::Matches;
+use super::{End, Failure, Globals};
 use edit::Fault;
 use entry::{Entry, NAME};
 use file::{Change, FileError, Found};
 use host::Host;
 use plan::{Plan, Refused};
-use told::{Printed, Report};
+use report::{Printed, Report};
 
-/// How often a file that somebody else keeps changing is read again.
+/// How often a file that another program keeps changing is read again.
 const TRIES_MAX: u32 = 8;
 
-/// Make a host of agents start lore: one entry in its config file, all else as it is
-///
-/// The file as it was before the first change is kept beside it, with `.lore-backup` behind its name.
-/// What --agent, --session and --socket say goes into the entry.
-#[derive(Debug, clap::Args)]
-pub struct Setup {
-    /// Which host
-    #[arg(value_enum)]
+/// `lore setup`.
+pub const SETUP: Command = Command::local(
+    "setup",
+    "Add lore to the configuration of an agent's host, or remove it",
+    |matches, globals| Setup::read(matches)?.run(globals),
+)
+.details(
+    "It adds one entry to the host's file and leaves the rest as it is. The file as it was before the first change is \
+     kept beside it, with `.lore-backup` behind its name. --agent, --session and --socket go into the entry.",
+)
+.flags(&[&[
+    Flag::positional(Kind::Choice(host::CHOICES), "host", "HOST", "Name of the host").local(),
+    Flag::of(Kind::FolderOrHere, "project", "FOLDER", "The project's file instead of the user's: that of this folder, otherwise of the current one").local(),
+    Flag::of(Kind::Path, "file", "FILE", "This file instead, for another profile or a relative of the host").local().conflicts(&["project"]),
+    Flag::of(Kind::Tools, "tools", "LIST", "Tools that the host's agents see, as for `lore mcp`").local(),
+    Flag::switch("remove", "Remove the entry").local().conflicts(&["tools"]),
+    Flag::switch("print", "Print the entry as it would be in the host's file, and change nothing").local().conflicts(&["remove", "dry-run", "force"]),
+    Flag::switch("dry-run", "Show what would change, and change nothing").local(),
+    Flag::switch("force", "Replace or remove an entry of this name that lore did not write").local(),
+]])
+.examples(&["lore setup claude-code", "lore setup cursor --project --dry-run"]);
+
+/// What is set up, and how.
+struct Setup {
     host: Host,
-    /// The project's file instead of the user's: that of this folder, otherwise of the current one
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// This file instead, for another profile or a relative of the host
-    #[arg(long, value_name = "FILE", conflicts_with = "project")]
     file: Option<PathBuf>,
-    /// Which tools the host's agents see, as `lore mcp` takes it
-    #[arg(long, value_name = "LIST", value_parser = mcp::list)]
     tools: Option<String>,
-    /// Take the entry out
-    #[arg(long, conflicts_with = "tools")]
     remove: bool,
-    /// Print the entry as it would stand in the host's file, and do nothing
-    #[arg(long, conflicts_with_all = ["remove", "dry_run", "force"])]
     print: bool,
-    /// Show what would change, and do nothing
-    #[arg(long)]
     dry_run: bool,
-    /// Also when an entry of this name is somebody else's
-    #[arg(long)]
     force: bool,
 }
 
 impl Setup {
-    pub fn run(self, globals: &Globals) -> Result<End, Failure> {
+    fn read(matches: &Matches) -> Result<Self, Failure> {
+        let name = matches.needed("host");
+        let host = Host::ALL.into_iter().find(|host| host.name() == name);
+        Ok(Self {
+            host: host.ok_or_else(|| Failure::Usage(format!("there is no host `{name}`")))?,
+            project: matches.path("project"),
+            file: matches.path("file"),
+            tools: matches.text("tools").map(str::to_owned),
+            remove: matches.is("remove"),
+            print: matches.is("print"),
+            dry_run: matches.is("dry-run"),
+            force: matches.is("force"),
+        })
+    }
+
+    fn run(self, globals: &Globals) -> Result<End, Failure> {
         let output = match globals.json {
             true => Output::Json,
             false => Output::Human,
@@ -76,22 +96,22 @@ impl Setup {
                 entry: entry.json(),
                 text: text.map_err(|fault| broken(Path::new(self.host.name()), &fault))?,
             };
-            printed.tell(output)?;
+            printed.print(output)?;
             return Ok(End::Good);
         }
         let file = self.chosen()?;
         for _ in 0..TRIES_MAX {
             if let Some(report) = self.once(&file, &entry)? {
-                report.tell(output, self.host.next(self.project.is_some()), self.host)?;
+                report.print(output, self.host.next(self.project.is_some()), self.host)?;
                 return Ok(End::Good);
             }
         }
-        let told = format!("{} changes too often to be edited", file.display());
+        let message = format!("{} changes too often to be edited", file.display());
         let hint = format!("Close {}, then run this again", self.host.title());
-        Err(refused(told, hint))
+        Err(refused(message, hint))
     }
 
-    /// What the host gives the program that it starts.
+    /// The arguments with which the host starts this program.
     fn arguments(&self, globals: &Globals) -> Result<Vec<String>, Failure> {
         let socket = globals.socket.as_deref().map(absolute).transpose()?;
         let socket = socket.map(|path| text(&path)).transpose()?;
@@ -109,8 +129,7 @@ impl Setup {
             .collect())
     }
 
-    /// The file to edit. Of several that the host reads, the one that has the entry, else one that is
-    /// there, else the first.
+    /// The file to edit: of several that the host reads, the one with the entry, else one that exists, else the first.
     fn chosen(&self) -> Result<PathBuf, Failure> {
         let files = self.files()?;
         let has_entry = |file: &&PathBuf| {
@@ -139,8 +158,8 @@ impl Setup {
             let folder = absolute(folder)?;
             if !folder.is_dir() {
                 return Err(Failure::Usage(format!(
-                    "{} is no folder: --project takes that of a project",
-                    shown(&folder.display().to_string(), 0)
+                    "{} is not a folder: --project takes the folder of a project",
+                    sanitize(&folder.display().to_string(), 0)
                 )));
             }
             return Ok(self.host.project_files(&folder));
@@ -150,16 +169,16 @@ impl Setup {
             value.map(PathBuf::from)
         };
         let files = self.host.user_files(&variable).ok_or_else(|| {
-            let told = format!(
+            let message = format!(
                 "where {} has its file is unknown: HOME is not set",
                 self.host.title()
             );
-            refused(told, "Set HOME, or name the file with --file")
+            refused(message, "Set HOME, or name the file with --file")
         })?;
         files.iter().map(|file| absolute(file)).collect()
     }
 
-    /// Reads, decides and writes. Nothing comes back when somebody else was faster.
+    /// Reads, decides and writes. Returns nothing if another program was faster.
     fn once(&self, named: &Path, entry: &Entry) -> Result<Option<Report>, Failure> {
         let path = file::behind_links(named).map_err(stays)?;
         let before = file::read(&path).map_err(stays)?;
@@ -167,14 +186,14 @@ impl Setup {
         let shape = self.host.shape();
         let plan = match self.remove {
             true => {
-                // One that cannot be read says nothing, and stays.
+                // A backup that cannot be read is ignored, and stays.
                 let backup = file::read(&file::backup_of(&path)).ok().flatten();
                 let backup = backup.as_ref().map(|backup| backup.text.as_str());
                 plan::take_out(shape, text, backup, entry, self.force)
             }
             false => plan::put(shape, text, entry, self.force),
         };
-        let plan = plan.map_err(|refused| self.told(named, refused))?;
+        let plan = plan.map_err(|refused| self.refusal(named, refused))?;
         let change = match self.dry_run {
             true => Change::Done(None),
             false => act(&path, before.as_ref(), &plan).map_err(stays)?,
@@ -190,11 +209,11 @@ impl Setup {
             dry_run: self.dry_run,
             deleted: plan == Plan::Delete,
             backup,
-            diff: after.map(|after| told::diff(named, text.unwrap_or_default(), after)),
+            diff: after.map(|after| report::diff(named, text.unwrap_or_default(), after)),
         }))
     }
 
-    fn told(&self, file: &Path, why: Refused) -> Failure {
+    fn refusal(&self, file: &Path, why: Refused) -> Failure {
         let what = match why {
             Refused::Broken(fault) => return broken(file, &fault),
             Refused::Foreign(what) => what,
@@ -210,7 +229,7 @@ impl Setup {
     }
 }
 
-/// Does what is planned.
+/// Carries out the plan.
 fn act(path: &Path, before: Option<&Found>, plan: &Plan) -> Result<Change, FileError> {
     match plan {
         Plan::Keep(_) => Ok(Change::Done(None)),
@@ -247,13 +266,13 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     Ok(std::path::absolute(path)?)
 }
 
-/// A path as config files can have it.
+/// A path as configuration files can hold it.
 fn text(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        let told = format!("the path {} is not UTF-8", path.display());
+        let message = format!("the path {} is not UTF-8", path.display());
         refused(
-            told,
-            "Config files cannot have it: move the program or the socket",
+            message,
+            "Configuration files cannot hold it: move the program or the socket",
         )
     })
 }
@@ -276,19 +295,19 @@ fn broken(file: &Path, fault: &Fault) -> Failure {
         column,
         message,
     } = fault;
-    let told = format!(
+    let message = format!(
         "{}, line {line}, column {column}: {message}",
         file.display()
     );
     let details = json!({"file": file, "line": line, "column": column});
-    let body = ErrorBody::new(Code::InvalidInput, told)
-        .hint("Nothing was changed; mend the file, then run this again");
+    let body = ErrorBody::new(Code::InvalidInput, message)
+        .hint("Nothing was changed; correct the file, then run this again");
     Failure::Call(Error::Refused(body.details(details)))
 }
 
-fn refused(told: impl Into<String>, hint: impl Into<String>) -> Failure {
+fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
     Failure::Call(Error::Refused(
-        ErrorBody::new(Code::InvalidInput, told).hint(hint),
+        ErrorBody::new(Code::InvalidInput, message).hint(hint),
     ))
 }
 

@@ -10,14 +10,7 @@ use super::file::{self, Change};
 use super::host::Host;
 use super::plan::{self, Outcome, Plan};
 
-const HOSTS: [Host; 6] = [
-    Host::ClaudeCode,
-    Host::Codex,
-    Host::Cursor,
-    Host::VsCode,
-    Host::Gemini,
-    Host::OpenCode,
-];
+const HOSTS: [Host; 6] = Host::ALL;
 
 fn entry(host: Host) -> Entry {
     host.entry(

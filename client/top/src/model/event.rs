@@ -36,7 +36,7 @@ pub struct Entry {
 impl Entry {
     /// What is kept of an event: short, and harmless to a terminal.
     pub fn of(event: &Event) -> Self {
-        let name = |text: &str| shown::shown(text, NAME_CHARS);
+        let name = |text: &str| shown::sanitize(text, NAME_CHARS);
         Self {
             position: event.position.0,
             at: Moment::read(&event.time).unwrap_or_default(),

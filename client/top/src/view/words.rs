@@ -64,7 +64,7 @@ impl Paint {
 pub fn harmless(text: &str) -> String {
     let mut marks = 0;
     let mut is_first = true;
-    let mut kept = shown::shown(text, CHARS_MAX);
+    let mut kept = shown::sanitize(text, CHARS_MAX);
     kept.retain(|character| {
         let is_mark = character.width().unwrap_or(0) == 0;
         marks = if is_mark { marks + 1 } else { 0 };

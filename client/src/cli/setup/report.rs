@@ -1,4 +1,4 @@
-//! What is said of a change: to people in sentences, to programs as one JSON object.
+//! The report of a change: sentences for people, one JSON object for programs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use similar::TextDiff;
 use super::host::Host;
 use super::plan::Outcome;
 use crate::cli::Failure;
-use crate::cli::output::{self, Output, is_terminal, shown, shown_lines, text_for};
+use crate::cli::output::{self, Output, is_terminal, sanitize, sanitize_lines, text_for};
 
 /// The longest line of a difference, in characters: some hosts keep a whole history on one.
 const DIFF_LINE_MAX: usize = 240;
@@ -51,8 +51,8 @@ pub struct Printed {
 }
 
 impl Report {
-    /// Tells it.
-    pub fn tell(&self, output: Output, next: &str, host: Host) -> Result<(), Failure> {
+    /// Prints it.
+    pub fn print(&self, output: Output, next: &str, host: Host) -> Result<(), Failure> {
         match output {
             Output::Json => json(self),
             Output::Human => {
@@ -68,7 +68,7 @@ impl Report {
 
     fn sentences(&self, next: &str, host: Host) -> String {
         let file = shown_path(&self.file);
-        let mut told = match self.outcome {
+        let mut text = match self.outcome {
             Outcome::Added => format!("{file} has lore now\n"),
             Outcome::Updated => format!("{file} has lore as it should be now\n"),
             Outcome::Replaced => format!("{file} has lore now, in the place of another\n"),
@@ -80,24 +80,24 @@ impl Report {
             Outcome::Absent => format!("{file} has no lore: nothing changed\n"),
         };
         if let Some(backup) = &self.backup {
-            told += &format!("  as it was: {}\n", shown_path(backup));
+            text += &format!("  as it was: {}\n", shown_path(backup));
         }
         match self.outcome {
             Outcome::Added | Outcome::Updated | Outcome::Replaced => {
-                told += &format!("  {}: {next}\n", host.title());
+                text += &format!("  {}: {next}\n", host.title());
             }
             Outcome::Unchanged | Outcome::Removed | Outcome::Absent => {}
         }
-        told
+        text
     }
 }
 
 impl Printed {
-    /// Tells it.
-    pub fn tell(&self, output: Output) -> Result<(), Failure> {
+    /// Prints it.
+    pub fn print(&self, output: Output) -> Result<(), Failure> {
         match output {
             Output::Json => json(self),
-            Output::Human => Ok(output::write(shown_lines(&self.text).as_bytes())?),
+            Output::Human => Ok(output::write(sanitize_lines(&self.text).as_bytes())?),
         }
     }
 }
@@ -114,17 +114,17 @@ pub fn diff(file: &Path, before: &str, after: &str) -> String {
     let mut cut = String::with_capacity(unified.len());
     for line in unified.lines() {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        cut += &shown(line, DIFF_LINE_MAX);
+        cut += &sanitize(line, DIFF_LINE_MAX);
         cut.push('\n');
     }
     cut
 }
 
 fn shown_path(path: &Path) -> String {
-    shown(&path.display().to_string(), 0)
+    sanitize(&path.display().to_string(), 0)
 }
 
-fn json(told: &impl Serialize) -> Result<(), Failure> {
-    let told = serde_json::to_vec(told).map_err(std::io::Error::other)?;
-    Ok(output::write_json(&told)?)
+fn json(report: &impl Serialize) -> Result<(), Failure> {
+    let report = serde_json::to_vec(report).map_err(std::io::Error::other)?;
+    Ok(output::write_json(&report)?)
 }

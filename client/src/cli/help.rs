@@ -1,0 +1,288 @@
+//! Help that is derived from the list of commands: the first screen, the manual pages, the completions, and
+//! docs/commands.md.
+
+use lore::pages;
+
+use super::command::Command;
+use super::flag::{Flag, Kind};
+use super::parser::Matches;
+use super::{COMMANDS, End, Failure, GROUPS, Globals, output, parser};
+
+/// The heading of the options that every command takes.
+pub const GLOBAL: &str = "Global options";
+
+/// The template of `lore --help`: commands by what people do, the global options once, three examples.
+pub fn root() -> String {
+    let mut text = "{about}\n\n{usage-heading} {usage}\n\n".to_owned();
+    for (group, names) in GROUPS {
+        text += &format!("{group}:\n");
+        for command in grouped(names) {
+            text += &format!("  {:<13}{}\n", command.name, command.about);
+        }
+        text.push('\n');
+    }
+    format!("{text}{GLOBAL}:\n{{options}}{{after-help}}")
+}
+
+fn grouped(names: &[&str]) -> impl Iterator<Item = &'static Command> {
+    let find = |name: &&str| COMMANDS.iter().find(|command| command.name == *name);
+    names.iter().filter_map(find)
+}
+
+/// Examples as help shows them.
+pub fn examples(examples: &[&str]) -> String {
+    format!("Examples:\n  {}", examples.join("\n  "))
+}
+
+/// `lore completions`.
+pub const COMPLETIONS: Command = Command::local(
+    "completions",
+    "Print completions for a shell",
+    |matches, _| {
+        let shell = matches.needed("shell").parse::<pages::Shell>();
+        let shell = shell.map_err(Failure::Usage)?;
+        output::write(&pages::completions(parser::whole(), shell))?;
+        Ok(End::Good)
+    },
+)
+.flags(&[&[Flag::positional(
+    Kind::Choice(&[
+        ("bash", ""),
+        ("elvish", ""),
+        ("fish", ""),
+        ("powershell", ""),
+        ("zsh", ""),
+    ]),
+    "shell",
+    "SHELL",
+    "Name of the shell",
+)
+.local()]])
+.examples(&["lore completions bash"]);
+
+/// `lore man`, for packages.
+pub const MAN: Command = Command::local(
+    "man",
+    "Print the manual page of lore, or write those of all commands into a folder",
+    man,
+)
+.details("Each command has a page of its own, such as lore-session-fork.1.")
+.flags(&[&[Flag::positional(
+    Kind::Path,
+    "folder",
+    "FOLDER",
+    "The folder, which is created if it does not exist",
+)
+.optional()
+.local()]])
+.examples(&["lore man target/man"])
+.hidden();
+
+fn man(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+    if globals.json {
+        return Err(Failure::Usage(
+            "manual pages are not available as JSON".to_owned(),
+        ));
+    }
+    let command = parser::whole();
+    match matches.path("folder") {
+        None => output::write(&pages::manual(command)?)?,
+        Some(folder) => pages::write_manuals(command, &folder)?,
+    }
+    Ok(End::Good)
+}
+
+/// docs/commands.md.
+#[cfg(test)]
+fn markdown() -> String {
+    let mut text = "# Commands\n\nThis page is for people who use `lore` in a terminal. It is made from the list of \
+                    commands in client/src/cli; `lore COMMAND --help` has the flags of each.\n"
+        .to_owned();
+    for (group, names) in GROUPS {
+        text += &format!(
+            "\n## {group}\n\n| command | what it does | for example |\n| --- | --- | --- |\n"
+        );
+        for command in grouped(names) {
+            rows(&format!("lore {}", command.name), command, &mut text);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+fn rows(line: &str, command: &Command, text: &mut String) {
+    if command.commands().is_empty() {
+        let example = command.examples.first().unwrap_or(&line);
+        let example = example.replace('|', "\\|");
+        *text += &format!("| `{line}` | {} | `{example}` |\n", command.about);
+    }
+    for command in command.commands() {
+        rows(&format!("{line} {}", command.name), command, text);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Every command of every depth, with the words that name it.
+    fn all(
+        path: &[&'static str],
+        commands: &'static [Command],
+        into: &mut Vec<(Vec<&'static str>, &'static Command)>,
+    ) {
+        for command in commands {
+            let path = [path, &[command.name]].concat();
+            all(&path, command.commands(), into);
+            into.push((path, command));
+        }
+    }
+
+    fn leaves() -> Vec<(Vec<&'static str>, &'static Command)> {
+        let mut leaves = Vec::new();
+        all(&["lore"], COMMANDS, &mut leaves);
+        leaves.retain(|(_, command)| command.commands().is_empty());
+        leaves
+    }
+
+    /// The words of a line as a shell splits them.
+    fn words(line: &str) -> Vec<OsString> {
+        let mut words = Vec::new();
+        let (mut word, mut quote, mut is_word) = (String::new(), None, false);
+        for character in line.chars() {
+            match (quote, character) {
+                (None, ' ') => {
+                    words.extend(
+                        std::mem::take(&mut is_word).then(|| std::mem::take(&mut word).into()),
+                    );
+                }
+                (None, '"' | '\'') => (quote, is_word) = (Some(character), true),
+                (Some(open), _) if open == character => quote = None,
+                _ => {
+                    word.push(character);
+                    is_word = true;
+                }
+            }
+        }
+        words.extend(is_word.then(|| word.into()));
+        words
+    }
+
+    /// Every command has an example, which is a command line of it.
+    #[test]
+    fn examples_are_command_lines() {
+        for (path, command) in leaves() {
+            assert!(!command.examples.is_empty(), "{path:?} has no example");
+            for example in command.examples {
+                let matched =
+                    parser::for_words(&words(example)).try_get_matches_from(words(example));
+                let (chosen, _, _) =
+                    parser::chosen(matched.unwrap_or_else(|error| panic!("{example}: {error}")));
+                assert!(std::ptr::eq(chosen, command), "{example} is of {path:?}");
+            }
+        }
+        for example in super::super::LORE.examples {
+            assert!(
+                parser::for_words(&words(example))
+                    .try_get_matches_from(words(example))
+                    .is_ok(),
+                "{example}"
+            );
+        }
+    }
+
+    /// Every command is in one group of the first screen, unless it is hidden.
+    #[test]
+    fn groups_have_every_command() {
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let visible = COMMANDS.iter().filter(|command| !command.is_hidden);
+        let mut names: Vec<&str> = visible.map(|command| command.name).collect();
+        grouped.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(grouped, names);
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        parser::whole().debug_assert();
+    }
+
+    /// A typing error is compared with all names; flags of the program are accepted behind the command.
+    #[test]
+    fn lines_are_parsed() {
+        let parse = |line: &str| parser::for_words(&words(line)).try_get_matches_from(words(line));
+        let error = parse("lore stauts").unwrap_err().to_string();
+        assert!(error.contains("status"), "{error}");
+        let (command, _, globals) =
+            parser::chosen(parse("lore --socket x status --json --agent a").unwrap());
+        assert_eq!(
+            (command.name, globals.agent.as_deref(), globals.json),
+            ("status", Some("a"), true)
+        );
+    }
+
+    /// docs/commands.md is what the list says; `UPDATE_DOCS=1` writes it again.
+    #[test]
+    fn commands_md_is_made_from_the_list() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, markdown()).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            stored == markdown(),
+            "docs/commands.md is not what the list says: run `UPDATE_DOCS=1 cargo test -p lore --bin lore` and commit it"
+        );
+    }
+
+    /// The command lines of the README and of docs/ name commands that there are.
+    #[test]
+    fn documented_commands_exist() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let pages = std::fs::read_dir(root.join("docs")).unwrap();
+        let pages = pages.map(|page| page.unwrap().path());
+        let pages = pages.filter(|page| page.extension().is_some_and(|it| it == "md"));
+        for page in pages.chain([root.join("README.md")]) {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let quoted = text.split('`').filter(|part| !part.contains('\n'));
+            let fenced = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+            let lines = quoted
+                .chain(fenced)
+                .map(|line| line.trim_start_matches("$ "));
+            for line in lines.filter(|line| line.starts_with("lore ")) {
+                check(line, &page);
+            }
+        }
+    }
+
+    fn check(line: &str, page: &Path) {
+        let mut commands = COMMANDS;
+        let mut words = line.split_whitespace().skip(1);
+        while let Some(word) = words.next() {
+            if commands.is_empty()
+                || !word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '-')
+            {
+                return;
+            }
+            if ["--agent", "--session", "--socket"].contains(&word) {
+                words.next();
+            } else if !word.starts_with('-')
+                && word.chars().all(|it| it.is_ascii_lowercase() || it == '-')
+            {
+                let found = commands.iter().find(|command| command.name == word);
+                let found = found.unwrap_or_else(|| {
+                    panic!("{}: no command `{word}` in `{line}`", page.display())
+                });
+                commands = found.commands();
+            }
+        }
+    }
+}
