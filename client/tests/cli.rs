@@ -218,7 +218,7 @@ fn contexts_are_sent_as_they_are() {
         "s1",
     ];
     let (code, _, err) = run(home.path(), &said);
-    let sent = r#"{"sessionId":"s1","context":{"show": 1.10,"b":{"z":1,"a":-0}},"metadata":{"name":"n","contextRules":{"log*":"USEFUL"},"tags":["x","y"]},"force":true}"#;
+    let sent = r#"{"force":true,"sessionId":"s1","context":{"show": 1.10,"b":{"z":1,"a":-0}},"metadata":{"name":"n","contextRules":{"log*":"USEFUL"},"tags":["x","y"]}}"#;
     assert_eq!((code, err), (1, format!("lore: {sent}\n")));
     let output = lore(home.path(), &["checkpoint", "save"], "{}");
     assert_eq!(
@@ -282,7 +282,7 @@ fn contexts_are_printed_alone() {
         home.path(),
         &["checkpoint", "load", "--session", "s1", "--as-of", "7"],
     );
-    assert_eq!(out, "{\"sessionId\":\"s1\",\"asOf\":7}\n");
+    assert_eq!(out, "{\"asOf\":7,\"sessionId\":\"s1\"}\n");
     let (code, _, err) = run(home.path(), &["checkpoint", "load"]);
     assert!(code == 2 && err.contains("--session"), "{err}");
     let (_, out, _) = run(home.path(), &["checkpoint", "load", "c1", "--json"]);

@@ -331,7 +331,7 @@ fn texts_are_read_from_standard_input() {
     );
     assert_eq!(
         desk.last().1,
-        "{\"sender\":\"user\",\"content\":\"a\\n\u{9b}b\\n\"}"
+        "{\"content\":\"a\\n\u{9b}b\\n\",\"sender\":\"user\"}"
     );
     let output = lore(desk.home(), &["pack", "-"], "é");
     assert_eq!(desk.last().1, r#"{"message":"é"}"#);

@@ -77,7 +77,7 @@ fn prompt(reply: &Value) -> Rendered {
         }
     }
     aside += &fill_each(
-        "  left out: {piece.kind} {piece.id:60} ({part}): {why}\n",
+        "  left out: {kind} {id:60} ({part}): {why}\n",
         list(reply, "left_out"),
     )
     .concat();

@@ -308,6 +308,7 @@ fn with_kind(arg: Arg, flag: &Flag) -> Arg {
             .num_args(0..)
             .trailing_var_arg(true),
         Kind::Tools => arg.value_parser(mcp::list),
+        Kind::Text if flag.value == "PATH" => arg.value_hint(ValueHint::AnyPath),
         Kind::Text
         | Kind::TextOrInput
         | Kind::Moment

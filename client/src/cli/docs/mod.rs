@@ -140,7 +140,7 @@ const CONTEXTS: Report = table_or(
     &[
         column("context", "{context_id:60}"),
         column("name", "{context_name:40}"),
-        column("type", "{context_type}"),
+        column("type", "{type}"),
         column("documents", "{documents=0}"),
         column("chunks", "{chunks=0}"),
     ],
