@@ -1,0 +1,27 @@
+//! What users see, word for word: help, output, operations and errors.
+//!
+//! Each snapshot in `snapshots/` is a text to read. A change of words is a diff of one of them. This command
+//! writes all of them again; read the diff before you commit it:
+//!
+//! ```text
+//! INSTA_UPDATE=always cargo test -p tests --test surface
+//! ```
+//!
+//! `.ci/run` sets `INSTA_UPDATE=no`, so CI compares snapshots and never writes one.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod commands;
+mod help;
+mod operations;
+mod programs;
+mod redact;
+mod refusals;
+
+/// Compares a text with its snapshot.
+fn assert_snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::new();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_path("snapshots");
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
