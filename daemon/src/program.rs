@@ -18,11 +18,6 @@ use crate::reload::{Lives, Reload, SetLog};
 use crate::upstream::starter;
 use crate::{maintenance, reload, tour};
 
-/// A third of an event's cost on the writer was glibc's allocator; with this one a write takes 10 to
-/// 25 % less processor time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Good.
 const GOOD: u8 = 0;
 /// Damage was found, or what was asked for was refused.
