@@ -29,9 +29,7 @@ fn text(error: impl std::fmt::Display) -> Failed {
 /// A sentence on what did not work; the temporary folder is gone then, too.
 pub fn run() -> Result<bool, Failed> {
     let home = Home::make()?;
-    lore::outln!(
-        "lored keeps what your agents learn. Here is the main job, for real, in a temporary folder.\n"
-    );
+    lore::outln!("lored stores what your agents learn. This demo runs in a temporary folder.\n");
     let mut daemon = Daemon::start(&home)?;
     lore::outln!("1. A daemon serves on {}", home.socket().display());
 
@@ -42,7 +40,7 @@ pub fn run() -> Result<bool, Failed> {
     });
     let step = claude.record("get_latest_deployment", &pull_request)?;
     lore::outln!(
-        "2. Agent `claude`, over MCP, records what its tool returned as step {}:\n   {pull_request}",
+        "2. Agent `claude`, over MCP, records a tool result as step {}:\n   {pull_request}",
         step.number
     );
     let context = json!({
@@ -52,13 +50,13 @@ pub fn run() -> Result<bool, Failed> {
     });
     let saved = json!({"sessionId": step.session, "context": context});
     claude.call("workflow_checkpoint_save", &saved)?;
-    lore::outln!("   and saves what it has in mind as a checkpoint:\n   {context}");
+    lore::outln!("   and saves its context as a checkpoint:\n   {context}");
 
     daemon.kill()?;
-    lore::outln!("3. The daemon is killed with -9, in the middle of the work.");
+    lore::outln!("3. The daemon is killed with SIGKILL in the middle of the work.");
     daemon = Daemon::start(&home)?;
     lore::outln!(
-        "4. It is started again and knows {} events, every one of them acknowledged before.",
+        "4. A new daemon starts with all {} events that were acknowledged before the kill.",
         daemon.position
     );
 
@@ -73,7 +71,7 @@ pub fn run() -> Result<bool, Failed> {
     )?;
     let parameters = field(&resolved, "parameters")?;
     lore::outln!(
-        "5. Agent `codex`, over the compact protocol, asks for DATE_FROM_STEP_1 and\n   \
+        "5. Agent `codex`, over the compact protocol, uses DATE_FROM_STEP_1 and\n   \
          AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
     );
     expect(
@@ -96,7 +94,7 @@ pub fn run() -> Result<bool, Failed> {
         "resolve_variables",
         &json!({"session": step.session, "names": names}),
     )?;
-    lore::outln!("6. `claude` goes on from there:");
+    lore::outln!("6. `claude` continues from there:");
     tell_resolutions(&found)?;
     claude.record(
         "write_report",
@@ -105,12 +103,12 @@ pub fn run() -> Result<bool, Failed> {
 
     let verified = call(&mut codex, "verify_log", &json!({}))?;
     lore::outln!(
-        "7. The log proves itself: {} events, chain, payloads and views checked: {}\n",
+        "7. The log is verified: {} events with chain, payloads and views: {}\n",
         field(&verified, "events")?,
         if verified.get("ok") == Some(&Value::Bool(true)) {
-            "all is well"
+            "intact"
         } else {
-            "NOT well"
+            "DAMAGED"
         }
     );
     expect(field(&verified, "ok")?, &Value::Bool(true))?;
@@ -138,8 +136,8 @@ fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(
     });
     let saved = call(agent, "workflow_checkpoint_save", &save)?;
     lore::outln!(
-        "   It loads the checkpoint from before the kill, which holds what `claude` had in mind, and saves\n   \
-         it with `done` as 2: {} bytes, {} of them new.",
+        "   It loads the checkpoint that `claude` saved before the kill, and saves it\n   \
+         again with `done` as 2: {} bytes, {} of them new.",
         field(&saved, "sizeBytes")?,
         field(&saved, "newBytes")?
     );

@@ -431,3 +431,28 @@ fn the_conversation_of_the_readme() {
         "{printed}"
     );
 }
+
+/// The README shows what its first command prints, but for the temporary folder.
+#[test]
+fn the_demo_of_the_readme() {
+    let cold = cold!();
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once("\ncargo run --bin lored -- ").unwrap();
+    let (command, rest) = rest.split_once('\n').unwrap();
+    let mut program = std::process::Command::new(cold.home.program());
+    let output = program.arg(command).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let comparable = |text: &str| -> Vec<String> {
+        let is_socket = |word: &&str| word.starts_with('/') && word.ends_with("/s");
+        text.lines()
+            .map(|line| match line.split(' ').find(is_socket) {
+                Some(socket) => line.replace(socket, "SOCKET"),
+                None => line.to_owned(),
+            })
+            .collect()
+    };
+    let shown = comparable(blocks(rest, "text")[0]);
+    assert!(shown.len() > 15, "{shown:#?}");
+    assert_eq!(comparable(&printed)[..shown.len()], shown);
+}
