@@ -13,14 +13,15 @@ use crate::operation::{Access, Operation};
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Operations\n\n\
-         Made from the operation table by `UPDATE_DOCS=1 cargo test -p tests --test docs`; a test \
-         holds this page to it. Every operation is called the same way through every door: \
-         `lore call NAME JSON`, a frame, an MCP tool.\n\n\
-         Some replies keep the shape of the source that they come from; for those `position`, \
-         `durable`, `project`, `warnings` and a list's `total` are beside the reply: in `_meta` \
-         over MCP and from `lore call`, in `meta` of a frame. A reply that is a list is wrapped in an \
-         object as structured content, since MCP wants one there.\n\n\
-         | operation | access | what it does |\n| --- | --- | --- |\n",
+         This page is for everyone who calls operations. \
+         `UPDATE_DOCS=1 cargo test -p tests --test docs` generates it from the operation table. Every \
+         operation is called the same way through every transport: `lore call NAME JSON`, a frame, an \
+         MCP tool.\n\n\
+         Some replies have a prescribed shape. Their `position`, `durable`, `project`, `warnings` and \
+         the `total` of a list are outside the reply: in `_meta` over MCP and from `lore call`, in \
+         `meta` of a frame. MCP requires an object as structured content, so a reply that is a list is \
+         wrapped in one.\n\n\
+         | operation | access | description |\n| --- | --- | --- |\n",
     );
     for operation in TABLE.values() {
         let access = access(operation.access);
