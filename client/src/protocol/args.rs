@@ -26,6 +26,15 @@ pub enum Args {
 }
 
 impl Args {
+    /// The arguments as JSON text.
+    #[must_use]
+    pub fn into_json(self) -> Vec<u8> {
+        match self {
+            Self::Json(json) => json,
+            Self::Value(value) => value.to_string().into_bytes(),
+        }
+    }
+
     /// Reads them as the type of an operation.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Refusals and faults as a caller sees them: a code from a closed list, a sentence, a hint.
 
+use lore_wire::wire;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -103,29 +104,23 @@ impl<'de> Deserialize<'de> for Code {
 }
 
 /// An error as it crosses the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct ErrorBody {
     /// From the closed list.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[schema(with = "String")]
     pub code: Code,
     /// The HTTP status that says the same.
     pub status: u16,
     /// What was wrong and what would be right, as a sentence.
     pub message: String,
     /// What to do next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub hint: Option<String>,
     /// Whether the same call may succeed later.
     pub retryable: bool,
     /// Facts for programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "serde_json::Map<String, serde_json::Value>")
-    )]
+    #[schema(with = "serde_json::Map<String, serde_json::Value>")]
     pub details: Option<Box<serde_json::Value>>,
 }
 

@@ -1,6 +1,6 @@
 //! What a call gives back: the reply, and what is said about it.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::Position;
 
@@ -41,23 +41,19 @@ impl Reply {
 
 /// What a reply says beside itself, when the shape of the reply is fixed by the source it comes
 /// from: the fields that other replies have among their own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct Meta {
     /// Of what was written; for a read, of the state it saw.
     pub position: Position,
     /// Whether it survives a loss of power from now on.
     pub durable: bool,
     /// The project that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub project: Option<String>,
     /// What the caller should know, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// How many there are in all, when the reply is a page of a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub total: Option<u64>,
 }
 

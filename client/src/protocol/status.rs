@@ -1,134 +1,110 @@
 //! Wire types of `status`: how the daemon is.
 
+use lore_wire::wire;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Position, lenient};
+use super::Position;
 
 /// Arguments of `status`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Default)]
 pub struct StatusArgs {
-    /// Also as text that Prometheus reads, with metrics of the sessions in use (default false).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Also return the status as Prometheus text, with metrics of the active sessions (default
+    /// false).
     pub prometheus: Option<bool>,
 }
 
 /// A resolver: an MCP server that says what names stand for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Resolver {
     /// Its name in the settings.
     pub name: String,
     /// `idle`, `running` or `broken`.
     pub state: String,
-    /// Calls to its server since the daemon's start.
+    /// Number of calls to its server since the daemon's start.
     pub calls: u64,
-    /// How many of them had no answer.
+    /// Number of calls without an answer.
     pub failures: u64,
-    /// Asks that an earlier answer served.
+    /// Number of requests answered from the cache.
     pub cached: u64,
 }
 
 /// Something that follows the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Follower {
     /// Its name.
     pub name: String,
-    /// How far it has come.
+    /// Its position in the log.
     pub position: Position,
-    /// How many events it is behind.
+    /// Number of events it is behind.
     pub lag: u64,
 }
 
 /// What the rules of retention come to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Retention {
-    /// When they are carried out next, RFC 3339; absent while none is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Time of the next run, RFC 3339; absent without a rule.
     pub next: Option<String>,
-    /// When something was forgotten by them last since the daemon's start, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Time they last forgot data since the daemon's start, RFC 3339.
     pub last: Option<String>,
-    /// How many events then.
+    /// Number of events forgotten then.
     pub events: u64,
-    /// What they held, in bytes.
+    /// Bytes of their content.
     pub bytes: u64,
 }
 
 /// What the daemon gave up before it served, so that whoever takes it over has little of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Confinement {
-    /// What the kernel refuses it by Landlock: `full: ABI …`, `partial: ABI …, without …`, `none: …`.
+    /// What Landlock denies the daemon: `full: ABI …`, `partial: ABI …, without …`, `none: …`.
     pub landlock: String,
-    /// Whether no program that it starts can get more rights than it has.
+    /// Whether programs that it starts cannot gain privileges.
     pub no_new_privs: bool,
-    /// Whether a crash may leave its memory on disk.
+    /// Whether a crash may write its memory to disk.
     pub core_dumps: bool,
 }
 
 /// Reply of `status`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(warnings = "What a person should look at."))]
 pub struct StatusReply {
     /// The daemon's version.
     pub version: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// The id of its store, hexadecimal.
     pub store: String,
     /// The newest position.
     pub position: Position,
-    /// Whether an answer means that the write is on disk.
+    /// Whether a reply means that the write is on disk.
     pub durable: bool,
-    /// Whether writes are taken.
+    /// Whether writes are accepted.
     pub writable: bool,
-    /// How long it has been running, in seconds.
+    /// Time since its start, in seconds.
     pub uptime: u64,
-    /// How many connections there are.
+    /// Number of connections.
     pub clients: u64,
     /// Its socket.
     pub socket: String,
     /// Its data folder.
     pub data: String,
-    /// How many of what.
+    /// Counts by name.
     pub counts: BTreeMap<String, u64>,
-    /// How large is what, in bytes.
+    /// Sizes in bytes, by name.
     pub sizes: BTreeMap<String, u64>,
-    /// What follows the log.
+    /// The followers of the log.
     pub followers: Vec<Follower>,
-    /// What says which things names stand for.
+    /// The resolvers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolvers: Vec<Resolver>,
-    /// What it gave up before it served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Confinement"))]
+    /// The state of its sandbox.
     pub confinement: Option<Confinement>,
-    /// How many secrets of which kind were redacted in what came in, since the daemon's start.
+    /// Number of redacted secrets by kind, since the daemon's start.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redactions: BTreeMap<String, u64>,
-    /// All of it as text that Prometheus reads, if that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The status as Prometheus text, if requested.
     pub prometheus: Option<String>,
-    /// What is forgotten by itself, if any rule is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Retention"))]
+    /// Automatic forgetting, if a rule is set.
     pub retention: Option<Retention>,
-    /// Every limit, by its name.
+    /// All limits, by name.
     pub limits: BTreeMap<String, u64>,
-    /// What a person should look at.
-    pub warnings: Vec<String>,
 }

@@ -15,11 +15,11 @@ pub use save::*;
 #[derive(schemars::JsonSchema)]
 #[allow(dead_code)]
 pub(crate) struct Described {
-    /// A name to find it by; a checkpoint with a name never goes by itself.
+    /// A name to find it by. A checkpoint with a name is never deleted automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     name: Option<String>,
-    /// Labels to find it by; a checkpoint with tags never goes by itself.
+    /// Labels to find it by. A checkpoint with tags is never deleted automatically.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
 }

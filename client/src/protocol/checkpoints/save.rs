@@ -1,63 +1,31 @@
 //! Saving a context, and giving checkpoints up.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 use serde_json::{Map, Value};
 
-use super::super::{CheckpointId, Meta, Position, RawObject, SessionId, lenient};
+use super::super::{CheckpointId, RawObject, SessionId};
 
 /// Arguments of `workflow_checkpoint_save`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(fence, key, agent))]
+#[serde(rename_all = "camelCase")]
 pub struct SaveArgs {
-    /// The session to save in; absent: a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// The session to save in; default: a new one.
     pub session_id: Option<SessionId>,
-    /// What to save: a JSON object.
+    /// The context to save: a JSON object.
     pub context: RawObject,
-    /// A name, tags and whatever else describes it; `contextRules` (key pattern to layer) rank keys.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::object"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "super::Described"))]
+    /// A name, tags and any other description; `contextRules` (key pattern to layer) rank keys.
+    #[schema(with = "super::Described")]
     pub metadata: Option<Map<String, Value>>,
-    /// Save even when the context is that of the latest checkpoint (default false).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool", extend("default" = false)))]
+    /// Save even if the context equals the latest checkpoint (default false).
+    #[schema(extend("default" = false))]
     pub force: Option<bool>,
-    /// Refuse unless this is the latest checkpoint of the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "CheckpointId"))]
+    /// Fail unless this is the latest checkpoint of the session.
     pub expected_checkpoint_id: Option<CheckpointId>,
-    /// Token of a lease of the session that must still be held.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub fence: Option<Position>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// What a save came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[wire]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SaveStatus {
     /// There is a new checkpoint.
     Saved,
@@ -66,103 +34,66 @@ pub enum SaveStatus {
 }
 
 /// Reply of `workflow_checkpoint_save`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[wire(reply(meta))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveReply {
-    /// The new checkpoint, or the one that stands for it.
+    /// The new checkpoint, or the equal latest one.
     pub checkpoint_id: CheckpointId,
     /// Its session.
     pub session_id: SessionId,
     /// Whether it was saved or skipped as unchanged.
     pub status: SaveStatus,
-    /// What the context takes on disk, compressed, shared parts included.
+    /// Compressed size of the context on disk, including shared parts.
     pub size_bytes: u64,
-    /// Of these, what this save added.
+    /// The part of it that this save added.
     pub new_bytes: u64,
-    /// Position, durability, warnings.
-    #[serde(skip)]
-    pub meta: Option<Meta>,
 }
 
 /// Arguments of `workflow_checkpoint_fork`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[serde(rename_all = "camelCase")]
 pub struct ForkArgs {
-    /// The checkpoint to begin from.
+    /// The checkpoint to fork.
     pub checkpoint_id: CheckpointId,
-    /// An id for the new session; absent: a new one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// The id of the new session; default: a new id.
     pub session_id: Option<SessionId>,
-    /// A name, tags and whatever else describes it; `contextRules` (key pattern to layer) rank keys.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::object"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "super::Described"))]
+    /// A name, tags and any other description; `contextRules` (key pattern to layer) rank keys.
+    #[schema(with = "super::Described")]
     pub metadata: Option<Map<String, Value>>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `workflow_checkpoint_fork`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[wire(reply(meta))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForkReply {
     /// The first checkpoint of the new session.
     pub checkpoint_id: CheckpointId,
     /// The new session.
     pub session_id: SessionId,
-    /// The checkpoint it began from.
+    /// The forked checkpoint.
     pub forked_from: CheckpointId,
-    /// What the context takes on disk, shared with that one.
+    /// Size of the context on disk, shared with the forked checkpoint.
     pub size_bytes: u64,
-    /// What the fork added: nothing is copied.
+    /// Size that the fork added; it copies nothing.
     pub new_bytes: u64,
-    /// Position, durability, warnings.
-    #[serde(skip)]
-    pub meta: Option<Meta>,
 }
 
 /// Arguments of `workflow_checkpoint_delete`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[serde(rename_all = "camelCase")]
 pub struct DeleteArgs {
     /// The checkpoint to delete.
     pub checkpoint_id: CheckpointId,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `workflow_checkpoint_delete`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[wire(reply(meta))]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeleteReply {
     /// The deleted checkpoint.
     pub checkpoint_id: CheckpointId,
     /// Its session.
     pub session_id: SessionId,
-    /// What nothing else used and is gone from the store; 0 in a repeated reply.
+    /// Freed bytes; 0 in a repeated reply.
     pub freed_bytes: u64,
-    /// Position, durability, warnings.
-    #[serde(skip)]
-    pub meta: Option<Meta>,
 }

@@ -22,7 +22,7 @@ pub struct KnownFile {
 pub enum FileLine {
     /// The first: what the path means can be a source.
     Root {
-        /// The folder or file, without links.
+        /// The folder or file, with links resolved.
         path: String,
         /// What whoever adds it should know.
         warnings: Vec<String>,
@@ -34,14 +34,14 @@ pub enum FileLine {
         /// When it was changed last, RFC 3339; absent when that is not to be relied on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         modified: Option<String>,
-        /// Its bytes.
+        /// The bytes as Base64.
         base64: String,
     },
     /// A file that cannot be sent.
     Failed {
         /// Its path below the source's folder.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A file that the daemon has and that is not there any more, or not to be taken.
@@ -53,10 +53,10 @@ pub enum FileLine {
     Trouble {
         /// Where, below the source's folder.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The last.
+    /// The end, included.
     End {
         /// Files that were found.
         found: u64,

@@ -26,58 +26,54 @@ pub use summary::{
     GetIndexSummaryArgs, GetIndexSummaryReply, IndexState,
 };
 
-use super::words::words;
+use lore_wire::wire;
 
-words! {
-    /// What is being done with a source.
-    SourceState {
-        /// It is being looked through.
-        Scanning,
-        /// Its files are being taken in.
-        TakingIn,
-        /// Nothing: all is taken in, or listed as failed.
-        Idle,
-        /// It is not there; its documents stay until it is removed or looked through again.
-        Missing,
-    }
+/// What is being done with a source.
+#[wire]
+pub enum SourceState {
+    /// It is being looked through.
+    Scanning,
+    /// Its files are being taken in.
+    TakingIn,
+    /// Nothing: all is taken in, or listed as failed.
+    Idle,
+    /// It is not there; its documents stay until it is removed or looked through again.
+    Missing,
 }
 
-words! {
-    /// What was done with a document that was sent.
-    PutStatus {
-        /// It was taken in.
-        Taken,
-        /// Nothing: it is there with these bytes.
-        Unchanged,
-    }
+/// What was done with a document that was sent.
+#[wire]
+pub enum PutStatus {
+    /// It was taken in.
+    Taken,
+    /// Nothing: it is there with these bytes.
+    Unchanged,
 }
 
-words! {
-    /// How much a summary tells.
-    #[derive(Default)]
-    DetailLevel {
-        /// Totals.
-        #[default]
-        Basic,
-        /// Totals and the most frequent values.
-        Detailed,
-        /// Everything.
-        Comprehensive,
-    }
+/// How much a summary tells.
+#[wire]
+#[derive(Default)]
+pub enum DetailLevel {
+    /// Totals.
+    #[default]
+    Basic,
+    /// Totals and the most frequent values.
+    Detailed,
+    /// Everything.
+    Comprehensive,
 }
 
-words! {
-    /// What is explored.
-    #[derive(Default)]
-    StructureType {
-        /// Contexts.
-        #[default]
-        Contexts,
-        /// Files.
-        Files,
-        /// Chunks of files.
-        Chunks,
-        /// Categories.
-        Categories,
-    }
+/// What is explored.
+#[wire]
+#[derive(Default)]
+pub enum StructureType {
+    /// Contexts.
+    #[default]
+    Contexts,
+    /// Files.
+    Files,
+    /// Chunks of files.
+    Chunks,
+    /// Categories.
+    Categories,
 }

@@ -1,277 +1,160 @@
 //! Wire types of `add_source`, `remove_source`, `rescan` and `list_sources`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::SourceState;
-use crate::protocol::{Position, lenient};
 
 /// Arguments of `add_source`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[derive(Default)]
 pub struct AddSourceArgs {
-    /// A folder or a file, absolute; a relative path starts from the caller's working directory. With `sent`: what people call the source.
+    /// A folder or file: absolute, or relative to the caller's working directory. With `sent`: the
+    /// name of the source.
     pub path: String,
-    /// Whether its documents are sent by `put_document`: no file is read or watched then.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = false), with = "bool"))]
+    /// Whether its documents are sent by `put_document`; then no file is read or watched.
+    #[schema(extend("default" = false))]
     pub sent: Option<bool>,
-    /// The context of its documents; absent: the name of the folder that each is in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The context of its documents; default: the name of each document's folder.
     pub context_id: Option<String>,
-    /// What people call that context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The name of that context.
     pub context_name: Option<String>,
-    /// The category of documents that say none themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The default category of its documents.
     pub category: Option<String>,
-    /// Tags of all its documents, besides their own.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "lenient::texts"
-    )]
+    /// Tags of all its documents, in addition to their own.
     pub tags: Vec<String>,
-    /// Globs: only files that match one are taken, for instance `*.md` or `docs/**`.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "lenient::texts"
-    )]
+    /// Patterns of files to include, for instance `*.md` or `docs/**`.
     pub include: Vec<String>,
-    /// Globs: files and folders that match one are left out, besides what `.gitignore` and `.loreignore` name.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "lenient::texts"
-    )]
+    /// Patterns of files and folders to exclude, in addition to `.gitignore` and `.loreignore`.
     pub exclude: Vec<String>,
-    /// Whether changes are taken in as they happen; by default they are.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = true), with = "bool"))]
+    /// Whether changes are ingested as they happen (default true).
+    #[schema(extend("default" = true))]
     pub watch: Option<bool>,
-    /// Idempotency key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who adds it, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `add_source`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct AddSourceReply {
     /// Its id.
     pub source: String,
-    /// The folder or file, without links.
+    /// The folder or file, with links resolved.
     pub path: String,
-    /// Files that it holds now; they are taken in behind this answer.
+    /// Number of its files; they are ingested in the background.
     pub found: u64,
-    /// Whether it is new; otherwise it was known, and its settings are these now.
+    /// Whether it is new; otherwise its settings were replaced.
     pub created: bool,
-    /// Position of the event.
-    pub position: Position,
-    /// Whether that is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `remove_source`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[derive(Default)]
 pub struct RemoveSourceArgs {
-    /// The source's id, or its path.
+    /// The source, by id or path.
     pub source: String,
-    /// Idempotency key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who removes it, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `remove_source`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable))]
 pub struct RemoveSourceReply {
     /// Its id.
     pub source: String,
-    /// Its folder or file, which is left as it is.
+    /// Its folder or file, which is not changed.
     pub path: String,
-    /// Documents that are known no more.
+    /// Number of removed documents.
     pub documents: u64,
-    /// Position of the event.
-    pub position: Position,
-    /// Whether that is on disk.
-    pub durable: bool,
 }
 
 /// Arguments of `rescan`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent))]
+#[derive(Default)]
 pub struct RescanArgs {
-    /// A source's id, or its path; absent: all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// A source, by id or path; default: all sources.
     pub source: Option<String>,
-    /// Whether files that failed are tried again although they have not changed.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Whether to retry failed files that have not changed.
     pub retry: Option<bool>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `rescan`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable))]
 pub struct RescanReply {
-    /// What is looked through now, behind this answer.
+    /// The sources that are scanned in the background.
     pub sources: Vec<String>,
-    /// Position of the last event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
 }
 
 /// Arguments of `list_sources`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default)]
 pub struct ListSourcesArgs {
-    /// This one alone, by its id or its path, with all its failures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this source, by id or path, with all its failures.
     pub source: Option<String>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// A file that could not be taken in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct FileFailure {
-    /// Where it is in its source.
+    /// Its name within the source.
     pub path: String,
-    /// Why, and what would help.
+    /// The reason, and a remedy.
     pub reason: String,
-    /// When that was found, RFC 3339.
+    /// Time of the failure, RFC 3339.
     pub at: String,
 }
 
 /// A source of documents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Source {
     /// Its id.
     pub source: String,
-    /// The folder or file, or what it is called.
+    /// The folder or file, or the name.
     pub path: String,
     /// Whether its documents are sent by `put_document`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sent: bool,
-    /// The context of its documents, when it sets one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The context of its documents, if it sets one.
     pub context_id: Option<String>,
-    /// What people call that context.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The name of that context.
     pub context_name: Option<String>,
-    /// The category it gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The category that it sets.
     pub category: Option<String>,
-    /// The tags it gives.
+    /// The tags that it adds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Files it takes.
+    /// Patterns of included files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Files it leaves out.
+    /// Patterns of excluded files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// What is being done with it.
+    /// Its current activity.
     pub state: SourceState,
-    /// Whether changes are seen as they happen; otherwise why not, and what is done instead.
+    /// Whether changes are noticed as they happen; otherwise the reason and the fallback.
     pub watching: String,
-    /// Documents taken in.
+    /// Number of ingested documents.
     pub documents: u64,
-    /// Chunks that they have.
+    /// Number of their chunks.
     pub chunks: u64,
-    /// Bytes of their files.
+    /// Total size of their files in bytes.
     pub bytes: u64,
-    /// Files that the scan has found so far, or the last one found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of files that the current or last scan found.
     pub found: Option<u64>,
-    /// Files that are still to be taken in by the scan that goes on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of files that the current scan still has to ingest.
     pub left: Option<u64>,
-    /// Files that could not be taken in.
+    /// Number of failed files.
     pub failed: u64,
-    /// The latest of these; all of them when one source is asked for.
+    /// The latest failures; all of them if one source is requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FileFailure>,
-    /// What the scan could not read.
+    /// Problems of the scan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// When it was last looked through to the end, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Completion of the last scan, RFC 3339.
     pub scanned_at: Option<String>,
-    /// When it was added, RFC 3339.
+    /// Time it was added, RFC 3339.
     pub added_at: String,
 }
 
 /// Reply of `list_sources`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListSourcesReply {
-    /// By their paths.
+    /// The sources, by path.
     pub sources: Vec<Source>,
-    /// Position of the last event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,169 +1,119 @@
 //! Wire types of `get_document_contexts` and `get_index_summary`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{DetailLevel, FileFailure};
-use crate::protocol::{Position, lenient};
 
 /// Arguments of `get_document_contexts`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default)]
 pub struct GetDocumentContextsArgs {
-    /// Optional filter by context type based on naming patterns: `work_item`, `project`, `contract`, `api`, `policy`, or any text that the id holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Optional filter by context type based on naming patterns: `work_item`, `project`,
+    /// `contract`, `api`, `policy`, or any text that the id contains.
     pub context_type: Option<String>,
     /// Include document count for each context.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = true), with = "bool"))]
+    #[schema(extend("default" = true))]
     pub include_counts: Option<bool>,
     /// Optional filter by document category.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub category_filter: Option<String>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// A context of documents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct DocumentContext {
     /// Its id.
     pub context_id: String,
-    /// What people call it.
+    /// The name of the context.
     pub context_name: String,
-    /// The known type that its id follows, else `other`.
+    /// The known type of its id, otherwise `other`.
     #[serde(rename = "type")]
     pub context_type: String,
-    /// Documents in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of its documents.
     pub documents: Option<u64>,
-    /// Chunks of these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of chunks of these documents.
     pub chunks: Option<u64>,
 }
 
 /// Reply of `get_document_contexts`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable))]
 pub struct GetDocumentContextsReply {
-    /// By their ids.
+    /// The contexts, by id.
     pub contexts: Vec<DocumentContext>,
-    /// How many these are.
+    /// Number of contexts.
     pub total: u64,
-    /// Position of the last event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
 }
 
 /// Arguments of `get_index_summary`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default)]
 pub struct GetIndexSummaryArgs {
     /// Level of detail in the summary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = "basic"), with = "DetailLevel"))]
+    #[schema(extend("default" = "basic"))]
     pub detail_level: Option<DetailLevel>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// A value that documents have, and how many have it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Facet {
     /// The value.
     pub value: String,
-    /// Documents that have it.
+    /// Number of documents with it.
     pub documents: u64,
-    /// Chunks of these.
+    /// Number of chunks of these documents.
     pub chunks: u64,
 }
 
 /// A context, with what its documents are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ContextSummary {
     /// Its id.
     pub context_id: String,
-    /// What people call it.
+    /// The name of the context.
     pub context_name: String,
-    /// The known type that its id follows, else `other`.
+    /// The known type of its id, otherwise `other`.
     #[serde(rename = "type")]
     pub context_type: String,
-    /// Documents in it.
+    /// Number of its documents.
     pub documents: u64,
-    /// Chunks of these.
+    /// Number of chunks of these documents.
     pub chunks: u64,
-    /// What kinds of files.
+    /// Their file types.
     pub file_types: Vec<Facet>,
     /// Their categories.
     pub categories: Vec<Facet>,
 }
 
 /// The indexes behind search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct IndexState {
-    /// Their size on disk.
+    /// Size on disk in bytes.
     pub bytes: u64,
-    /// Events that are not settled in them yet; these are searched in memory.
+    /// Number of events that are not flushed yet; a search applies them in memory.
     pub lag: u64,
-    /// Texts that can be found: chunks, messages, results, sections.
+    /// Number of searchable texts: chunks, messages, results, sections.
     pub units: u64,
-    /// The model whose vectors rank now; none when vectors are off.
+    /// The model that currently ranks; none if vectors are off.
     pub model: String,
     /// `first`, `second`, or `none`.
     pub tier: String,
-    /// Texts that have a vector of the second tier.
+    /// Number of texts with a vector of the second tier.
     pub embedded: u64,
-    /// Files that could not be taken in.
+    /// Number of failed files.
     pub failed: u64,
 }
 
 /// Reply of `get_index_summary`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct GetIndexSummaryReply {
-    /// As asked.
+    /// The requested structure type.
     pub detail_level: DetailLevel,
-    /// Documents known.
+    /// Number of documents.
     pub total_documents: u64,
-    /// Chunks of these.
+    /// Number of chunks of these documents.
     pub total_chunks: u64,
-    /// Contexts of these.
+    /// Number of their contexts.
     pub total_contexts: u64,
-    /// Kinds of files, the most frequent first.
+    /// File types, the most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_types: Vec<Facet>,
     /// Categories, the most frequent first.
@@ -175,18 +125,9 @@ pub struct GetIndexSummaryReply {
     /// Contexts, the largest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contexts: Vec<ContextSummary>,
-    /// Files that could not be taken in.
+    /// Number of failed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FileFailure>,
     /// The indexes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "IndexState"))]
     pub index: Option<IndexState>,
-    /// Position of the last event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,132 +1,70 @@
 //! Wire types of `list_entities`.
 
+use lore_wire::wire;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::{EntityName, Sort};
-use crate::protocol::{AsOf, Position, SessionId, lenient};
 
 /// Arguments of `list_entities`: of a session, of a project, or of all.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session = "Of this session; absent, without `project` and `all`: of the current one.", .., as_of, at_least, agent))]
+#[derive(Default)]
 pub struct ListEntitiesArgs {
-    /// Of this session; absent, without `project` and `all`: of the current one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
-    /// Of all sessions of this project together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// All sessions of this project.
     pub project: Option<String>,
-    /// Of all sessions together.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// All sessions.
     pub all: Option<bool>,
-    /// Of this kind alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this kind.
     pub kind: Option<String>,
-    /// What comes first; absent: the most relevant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Sort"))]
+    /// Sort order; default: by relevance.
     pub sort: Option<Sort>,
-    /// How many at most: 1 to 500; absent: 50.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Maximum number, 1 to 500 (default 50).
     pub limit: Option<u64>,
-    /// Where the last page ended: its `next`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` of the previous page.
     pub next: Option<String>,
-    /// As it was at this position or time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// An entity in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Entity {
     /// Its kind.
     pub kind: String,
-    /// Its name, as it was written last.
+    /// Its name as last written.
     pub name: String,
     /// Its canonical name.
     pub key: String,
-    /// The id that another system gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its id in another system.
     pub id: Option<String>,
-    /// Its name in addresses of that system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its slug in that system.
     pub slug: Option<String>,
-    /// How many messages, steps and tool executions mention it.
+    /// Number of messages, steps and tool executions that mention it.
     pub mentions: u64,
-    /// When first, RFC 3339.
+    /// First mention, RFC 3339.
     pub first_mentioned: String,
-    /// When last, RFC 3339.
+    /// Last mention, RFC 3339.
     pub last_mentioned: String,
-    /// How relevant it is now: the score by which context packs choose.
+    /// Its current relevance: the score that context packs select by.
     pub relevance: f64,
-    /// Whether that is high: 7 or more.
+    /// Whether the relevance is high: 7 or more.
     #[serde(default)]
     pub high: bool,
     /// Whether it was mentioned within a day.
     #[serde(default)]
     pub recent: bool,
-    /// What it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "EntityName"))]
+    /// Its parent entity.
     pub parent: Option<EntityName>,
-    /// Whether another system told what it is.
+    /// Whether another system has resolved it.
     pub resolved: bool,
-    /// How many sessions know it, in a list of several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of sessions that know it, in a list of several.
     pub sessions: Option<u64>,
 }
 
 /// Reply of `list_entities`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListEntitiesReply {
-    /// In the order asked for.
+    /// The entities, in the requested order.
     pub entities: Vec<Entity>,
-    /// How many of each kind there are.
+    /// Number of entities of each kind.
     pub kinds: BTreeMap<String, u64>,
-    /// Where to read on; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page; absent at the end.
     pub next: Option<String>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

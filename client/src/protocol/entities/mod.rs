@@ -9,23 +9,20 @@ pub use one::{
     RelateEntitiesReply, ResolveEntityArgs, ResolveEntityReply,
 };
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 /// An entity by kind and name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Eq)]
 pub struct EntityName {
-    /// Its kind: `device`, `file_path` and the like.
+    /// Its kind, such as `device` or `file_path`.
     pub kind: String,
-    /// Its name, as it is written.
+    /// Its name as written.
     pub name: String,
 }
 
 /// What comes first in a list of entities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub enum Sort {
     /// The most relevant now.
     Relevance,
@@ -36,9 +33,7 @@ pub enum Sort {
 }
 
 /// How it was found what a name means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub enum Resolved {
     /// The session knows the name.
     Exact,

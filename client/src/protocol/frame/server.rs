@@ -42,7 +42,7 @@ pub struct Welcome {
     pub daemon: String,
     /// Name and version of the daemon, `lored/0.1.0` for instance.
     pub server: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// The newest position that can be read.
     pub position: u64,

@@ -1,127 +1,96 @@
 //! Wire types of a backup: the log as it is kept, page by page, and what its events name. Bytes are
 //! Base64 with padding (RFC 4648, section 4).
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-use super::super::{Position, lenient};
+use super::super::Position;
 
 /// Arguments of `backup`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Default)]
 pub struct BackupArgs {
-    /// The last position that the caller has; absent: none.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// The last position that the caller has; default: none.
     pub after: Option<Position>,
-    /// End the page after about so many bytes of records, at most 16777216; absent: 4194304.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Approximate page size in bytes of records, at most 16777216 (default 4194304).
     pub bytes_max: Option<u64>,
-    /// Also give the files beside the log that cannot be made from it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Also return the files beside the log that cannot be derived from it.
     pub beside: Option<bool>,
 }
 
 /// Reply of `backup`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable))]
+#[derive(Default)]
 pub struct BackupReply {
     /// The id of the store, hexadecimal.
     pub store: String,
-    /// The link of the event at `after`, hexadecimal; zeros before the first event. Absent: the log
-    /// does not reach so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The link of the event at `after`, hexadecimal; zeros before the first event. Absent if the
+    /// log is shorter.
     pub link: Option<String>,
-    /// Records, each some events in their stored bytes, in order.
+    /// Records, each with one or more events in their stored bytes, in order.
     pub records: Vec<String>,
-    /// The last position in them; `after`, when there are none.
+    /// The last position in the records; `after` if there are none.
     pub last: Position,
-    /// Objects that their events name and that are kept: values of checkpoints.
+    /// Existing objects that their events name: values of checkpoints.
     pub objects: Vec<NamedObject>,
-    /// Objects that are no longer kept as the last event here that names them says: they are gone, or were
-    /// saved again in another form, which is told by events behind these.
+    /// Objects that no longer exist in the form that the last event of this page names: they were
+    /// removed, or saved again in another form. Later events record that.
     pub objects_gone: u64,
     /// Blobs that their events name: large texts.
     pub blobs: Vec<NamedBlob>,
-    /// The files beside the log, when they were asked for.
+    /// The files beside the log, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<FileBeside>,
-    /// Position of the newest event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
 }
 
 /// An object that an event names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct NamedObject {
     /// SHA-256 of its content, hexadecimal.
     pub object: String,
-    /// Tells one way of keeping it from another: the beginning of the SHA-256 of its row, hexadecimal.
+    /// Identifies its stored form: the beginning of the SHA-256 of its row, hexadecimal.
     pub tag: String,
 }
 
 /// A blob that an event names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct NamedBlob {
     /// SHA-256 of its content, hexadecimal.
     pub blob: String,
-    /// The length of its content, in bytes.
+    /// Length of its content, in bytes.
     pub bytes: u64,
 }
 
 /// A file beside the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct FileBeside {
     /// Its name in the data folder.
     pub name: String,
-    /// Its bytes.
+    /// The bytes as Base64.
     pub content: String,
 }
 
 /// Arguments of `backup_objects`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Default)]
 pub struct BackupObjectsArgs {
     /// SHA-256 of each object's content, hexadecimal; at most 256.
+    #[wire(required)]
     pub objects: Vec<String>,
 }
 
 /// Reply of `backup_objects`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(
+    position = "Position of the newest event: of what was asked for and is not here, an event up to it says that it went.",
+    durable
+))]
+#[derive(Default)]
 pub struct BackupObjectsReply {
-    /// Those that are kept.
+    /// The existing objects.
     pub objects: Vec<KeptObject>,
-    /// Position of the newest event: of what was asked for and is not here, an event up to it says
-    /// that it went.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
 }
 
 /// An object as it is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct KeptObject {
     /// SHA-256 of its content, hexadecimal.
     pub object: String,
@@ -130,36 +99,22 @@ pub struct KeptObject {
 }
 
 /// Arguments of `backup_blob`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Default)]
 pub struct BackupBlobArgs {
     /// SHA-256 of its content, hexadecimal.
     pub blob: String,
-    /// The length of its content, in bytes.
-    #[serde(deserialize_with = "lenient::number")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Length of its content, in bytes.
+    #[schema(with = "u64")]
     pub bytes: u64,
-    /// From which byte on; absent: 0.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The first byte (default 0).
     pub from: Option<u64>,
 }
 
 /// Reply of `backup_blob`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable))]
+#[derive(Default)]
 pub struct BackupBlobReply {
-    /// At most 8388608 bytes of it; absent: it went, as an event up to `position` says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// At most 8388608 bytes of it; absent if it was removed, as an event up to `position` records.
     pub content: Option<String>,
-    /// Position of the newest event.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
 }

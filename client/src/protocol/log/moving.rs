@@ -1,116 +1,74 @@
 //! Wire types of exporting and importing all that is recorded, as lines of docs/export-format.md.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-use super::super::{Position, SessionId, lenient};
+use super::super::SessionId;
 
 /// Arguments of `export_log`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
+#[derive(Default)]
 pub struct ExportLogArgs {
-    /// This session alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// Only this session.
     pub session: Option<SessionId>,
-    /// This project alone, with its sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this project, with its sessions.
     pub project: Option<String>,
-    /// End the page after about so many bytes, at most 33554432; absent: 262144.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Approximate page size in bytes, at most 33554432 (default 262144).
     pub bytes_max: Option<u64>,
-    /// `next` of the last reply, unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` of the previous page, unchanged.
     pub next: Option<String>,
 }
 
 /// Reply of `export_log`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(
+    position = "Everything up to this position is exported, and nothing behind it.",
+    durable,
+    warnings = "What is not in it, though it is recorded."
+))]
+#[derive(Default)]
 pub struct ExportLogReply {
-    /// Whole lines.
+    /// Complete lines.
     pub content: String,
-    /// Where it goes on; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page; absent at the end.
     pub next: Option<String>,
-    /// Everything up to this position is exported, and nothing behind it.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What is not in it, though it is recorded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `import_log`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent))]
+#[derive(Default)]
 pub struct ImportLogArgs {
-    /// Lines of an exported log, at most 33554432 bytes: all of them, or whole sessions and other lines of
-    /// a longer one.
+    /// Lines of an exported log, at most 33554432 bytes: all lines, or whole sessions and other
+    /// lines of a longer log.
     pub content: String,
-    /// Which line of the whole the first one is; absent: 1.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The line number of the first line in the whole log (default 1).
     pub line: Option<u64>,
-    /// Only check it, and tell what an import would record.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Only check it, and report what an import would record.
     pub dry_run: Option<bool>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `import_log`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
+#[derive(Default)]
 pub struct ImportLogReply {
-    /// Sessions that were recorded.
+    /// Number of recorded sessions.
     pub sessions: u64,
-    /// Sessions that were there and went on: what is new of them was recorded.
+    /// Existing sessions that were continued with their new events.
     #[serde(default)]
     pub continued: u64,
-    /// Events of all these sessions that were recorded.
+    /// Number of recorded events of all these sessions.
     pub events: u64,
-    /// Projects that were recorded.
+    /// Number of recorded projects.
     pub projects: u64,
-    /// Versions of context files that were recorded.
+    /// Number of recorded versions of context files.
     pub versions: u64,
-    /// Documents that were recorded: those that were sent, for the others are read where they are.
+    /// Number of recorded documents: sent ones, because the others are read from their files.
     #[serde(default)]
     pub documents: u64,
-    /// Sessions, projects, versions and documents that were there already.
+    /// Number of sessions, projects, versions and documents that already existed.
     pub there: u64,
-    /// Paths of sources of documents that are files: they are not recorded, `add_source` makes them known.
+    /// Paths of document sources with files: they are not recorded; add them with `add_source`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Nothing was recorded, as was asked for.
+    /// Nothing was recorded, as requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// Position of the newest event.
-    pub position: Position,
-    /// Whether it is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,124 +1,70 @@
 //! Wire types of `list_messages`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{Mentioned, MessageType, Order, Sender, ToolUse};
-use crate::protocol::{AsOf, Position, SessionId, lenient};
+use crate::protocol::{AsOf, Position, SessionId};
 
 /// Arguments of `list_messages`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., as_of, at_least, agent))]
+#[derive(Default)]
 pub struct ListMessagesArgs {
-    /// Of which session; absent: the current one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
-    /// This one alone, whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this message, with its whole content.
     pub message: Option<String>,
-    /// How many at most: 1 to 500; absent: 50.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Maximum number, 1 to 500 (default 50).
     pub limit: Option<u64>,
-    /// Where the last page ended: its `next`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` of the previous page.
     pub next: Option<String>,
     /// After this position, or from this time on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
     pub since: Option<AsOf>,
-    /// Of this type alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "MessageType"))]
+    /// Only this type.
     #[serde(rename = "type")]
     pub kind: Option<MessageType>,
-    /// Of this sender alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Sender"))]
+    /// Only this sender.
     pub sender: Option<Sender>,
-    /// Which comes first; absent: the oldest.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Order"))]
+    /// Sort order; default: oldest first.
     pub order: Option<Order>,
-    /// As it was at this position or time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A message of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Message {
     /// Its id.
     pub message: String,
     /// Its place in the log.
     pub position: Position,
-    /// Who said it.
+    /// The source of the data.
     pub sender: Sender,
-    /// What it is.
+    /// The entity.
     #[serde(rename = "type")]
     pub kind: MessageType,
-    /// What was said; of a long one in a list its beginning.
+    /// The content; in a list the beginning of a long one.
     pub content: String,
-    /// How long it is in all, in bytes, when only its beginning is shown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Total length in bytes, if only the beginning is shown.
     pub bytes: Option<u64>,
-    /// Tools that were used to make it.
+    /// Tools that were used for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
-    /// How many tokens it has.
+    /// Number of its tokens.
     pub tokens: u64,
-    /// What was recognised in it.
+    /// Entities that it mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<Mentioned>,
-    /// The context pack that it was made with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The context pack it was built from.
     pub pack: Option<String>,
-    /// When it was recorded, RFC 3339.
+    /// Time of recording, RFC 3339.
     pub at: String,
-    /// By whom.
+    /// Its author.
     pub agent: String,
 }
 
 /// Reply of `list_messages`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListMessagesReply {
-    /// Of which session.
+    /// The session.
     pub session: SessionId,
-    /// In the order asked for.
+    /// The entities, in the requested order.
     pub messages: Vec<Message>,
-    /// Where to read on; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page; absent at the end.
     pub next: Option<String>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -10,81 +10,65 @@ pub use record::{Mentioned, RecordMessageArgs, RecordMessageReply};
 pub use tool::{RecordToolArgs, RecordToolReply};
 pub use tool_use::ToolUse;
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-/// Declares a closed list of names, each with its sentence.
-macro_rules! names {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        pub enum $name { $($(#[$variant_doc])* $variant,)* }
-    };
+/// Who says something.
+#[wire]
+pub enum Sender {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// Whoever sets the frame.
+    System,
+    /// A tool.
+    Tool,
 }
 
-names! {
-    /// Who says something.
-    Sender {
-        /// The person.
-        User,
-        /// The model.
-        Assistant,
-        /// Whoever sets the frame.
-        System,
-        /// A tool.
-        Tool,
-    }
+/// What a message is.
+#[wire]
+pub enum MessageType {
+    /// Something is asked.
+    Query,
+    /// Something is answered.
+    Response,
+    /// A tool returned something.
+    ToolResult,
+    /// Something failed.
+    Error,
 }
 
-names! {
-    /// What a message is.
-    MessageType {
-        /// Something is asked.
-        Query,
-        /// Something is answered.
-        Response,
-        /// A tool returned something.
-        ToolResult,
-        /// Something failed.
-        Error,
-    }
+/// How far the execution of a tool is.
+#[wire]
+pub enum ToolStatus {
+    /// It was asked for.
+    Starting,
+    /// It runs.
+    Running,
+    /// It ended well.
+    Completed,
+    /// It failed.
+    Error,
 }
 
-names! {
-    /// How far the execution of a tool is.
-    ToolStatus {
-        /// It was asked for.
-        Starting,
-        /// It runs.
-        Running,
-        /// It ended well.
-        Completed,
-        /// It failed.
-        Error,
-    }
+/// How an entity was recognised.
+#[wire]
+pub enum Recognised {
+    /// By the form of its name.
+    Pattern,
+    /// By its name, which was known already.
+    Known,
+    /// By a word that refers to it.
+    Reference,
+    /// By a field of a JSON value.
+    Json,
 }
 
-names! {
-    /// How an entity was recognised.
-    Recognised {
-        /// By the form of its name.
-        Pattern,
-        /// By its name, which was known already.
-        Known,
-        /// By a word that refers to it.
-        Reference,
-        /// By a field of a JSON value.
-        Json,
-    }
-}
-
-names! {
-    /// What comes first in a list.
-    Order {
-        /// The oldest.
-        Oldest,
-        /// The newest.
-        Newest,
-    }
+/// What comes first in a list.
+#[wire]
+pub enum Order {
+    /// The oldest.
+    Oldest,
+    /// The newest.
+    Newest,
 }

@@ -1,30 +1,21 @@
 //! A tool that a message used: its name, or its name and what it returned.
 
-use serde::de::{self, Deserializer};
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
+use serde::de::{self, Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::ToolStatus;
 use crate::protocol::Body;
 
 /// A tool that was used to make a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args)]
 pub struct ToolUse {
     /// Its name.
     pub name: String,
-    /// How it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "ToolStatus"))]
+    /// Its final status.
     pub status: Option<ToolStatus>,
-    /// What it returned: text or any JSON.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "Body::present"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Body"))]
+    /// The result: text or any JSON.
+    #[serde(deserialize_with = "Body::present")]
     pub result: Option<Body>,
 }
 

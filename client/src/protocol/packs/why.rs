@@ -1,188 +1,121 @@
 //! Wire types of `why`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-use super::super::{CheckpointId, Position, SessionId, lenient};
-use super::make::{PackedFile, PieceKind, SectionName, names};
+use super::super::{CheckpointId, Position, SessionId};
+use super::make::{PackedFile, PieceKind, SectionName};
 
-names! {
-    /// What a pack was made for.
-    MadeFor {
-        /// A message.
-        Message,
-        /// A task.
-        Task,
-    }
+/// What a pack was made for.
+#[wire]
+pub enum MadeFor {
+    /// A message.
+    Message,
+    /// A task.
+    Task,
 }
 
 /// Arguments of `why`: exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and
 /// `position`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(
+    session = "Of which session messages, steps and executions are; absent: the caller's own.",
+    at_least,
+    agent
+))]
+#[derive(Default)]
 pub struct WhyArgs {
-    /// A context pack: what it rests on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// A context pack: returns its sources.
     pub pack: Option<String>,
-    /// A message: the packs that used it, and the pack that it was made with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// A message: returns the packs that used it, and the pack it was built from.
     pub message: Option<String>,
-    /// A step: the packs that used it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// A step: returns the packs that used it.
     pub step: Option<u64>,
-    /// Which attempt of the step; absent: the one that answers variables.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The attempt of the step; default: the one that resolves variables.
     pub attempt: Option<u64>,
-    /// A tool execution: the packs that used it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// A tool execution: returns the packs that used it.
     pub execution: Option<String>,
-    /// A checkpoint: the packs that used it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "CheckpointId"))]
+    /// A checkpoint: returns the packs that used it.
     pub checkpoint: Option<CheckpointId>,
-    /// An event, by its position: whichever of these it is.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// An event of any of these kinds, by position.
     pub position: Option<Position>,
-    /// Of which session messages, steps and executions are; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Something that a pack rests on, with the event that it was read from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct RestedOn {
-    /// What it is.
+    /// The entity.
     pub kind: PieceKind,
-    /// Its id: of a step its number and attempt, of an entity its kind and key, of a context file its
-    /// type and version.
+    /// Its id: step number and attempt, entity kind and key, or context file type and version.
     pub id: String,
-    /// Its session; absent when that was forgotten, and for a context file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// Its session; absent if it was forgotten, and for a context file.
     pub session: Option<SessionId>,
-    /// The context file that it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "PackedFile"))]
+    /// The context file, if it is one.
     pub file: Option<PackedFile>,
-    /// The event; absent when it was deleted or forgotten.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// The event; absent if it was deleted or forgotten.
     pub position: Option<Position>,
     /// The kind of the event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub event: Option<String>,
-    /// When it was recorded, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Time of recording, RFC 3339.
     pub at: Option<String>,
-    /// By whom.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its author.
     pub agent: Option<String>,
 }
 
 /// A context pack as its event tells it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct PackTold {
     /// Its id.
     pub pack: String,
-    /// What it was made for.
+    /// What it was built for.
     pub made_for: MadeFor,
-    /// SHA-256 of the message or the task, in hexadecimal.
+    /// SHA-256 of the message or the task, hexadecimal.
     pub wanted: String,
-    /// The session that it was made for; absent for one across a project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// The session it was built for; absent for a pack across a project.
     pub session: Option<SessionId>,
     /// Its place in the log.
     pub position: Position,
-    /// When it was made, RFC 3339.
+    /// Time it was built, RFC 3339.
     pub at: String,
-    /// By whom.
+    /// Its author.
     pub agent: String,
     /// Its tokens.
     pub tokens: u64,
-    /// How many it could have.
+    /// Its token budget.
     pub max_tokens: u64,
     /// Tokens of each section, in order.
     pub sections: Vec<SectionTokens>,
-    /// What it rests on, in order of the prompt.
+    /// Its sources, in the order of the prompt.
     pub rests_on: Vec<RestedOn>,
 }
 
 /// Tokens of a section.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct SectionTokens {
-    /// Which.
+    /// The layer.
     pub name: SectionName,
-    /// How many.
+    /// Number of events.
     pub tokens: u64,
 }
 
 /// A pack that used something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct PackUse {
-    /// Its id: `why` tells what else it rests on.
+    /// Its id: `why` reports its other sources.
     pub pack: String,
     /// Its place in the log.
     pub position: Position,
 }
 
 /// Reply of `why`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct WhyReply {
-    /// What was asked about, when it is no pack.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "RestedOn"))]
+    /// The object of the question, if it is not a pack.
     pub of: Option<RestedOn>,
-    /// The pack, or the one that the message was made with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "PackTold"))]
+    /// The pack, or the pack that the message was built from.
     pub pack: Option<PackTold>,
     /// The packs that used it, the newest first, at most 100.
     pub used_by: Vec<PackUse>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,151 +1,87 @@
 //! Wire types of a context file's history.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::Change;
-use crate::protocol::{Position, lenient};
+use crate::protocol::Position;
 
 /// Arguments of `context_history`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(at_least, agent))]
+#[derive(Default)]
 pub struct ContextHistoryArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file.
+    /// The file type of the context file.
     pub file_type: String,
-    /// How many versions at most: 1 to 500; absent: 50.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Maximum number of versions, 1 to 500 (default 50).
     pub limit: Option<u64>,
-    /// Where the last page ended: its `next`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` of the previous page.
     pub next: Option<String>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A version of a context file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ContextVersion {
     /// Its number.
     pub version: u64,
     /// Position of its event.
     pub position: Position,
-    /// When it was written, RFC 3339.
+    /// Time of the write, RFC 3339.
     pub at: String,
-    /// By which agent; `file` for an edit by hand.
+    /// Its agent; `file` for an edit by hand.
     pub agent: String,
-    /// How it came about.
+    /// The kind of change.
     pub change: Change,
     /// Length of the content.
     pub bytes: u64,
-    /// Errors that it had by its template when it was written.
+    /// Number of template errors when it was written.
     pub errors: u64,
-    /// Warnings likewise.
+    /// Number of template warnings when it was written.
     pub warnings: u64,
-    /// The version that it was made from, where that is not the one before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The version it was based on, if that is not the previous one.
     pub base: Option<u64>,
-    /// A version made at the same time whose changes are not in this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// A concurrent version whose changes are not in this one.
     pub beside: Option<u64>,
-    /// Why, as the writer said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The reason that the writer gave.
     pub reason: Option<String>,
-    /// Keys of the sections that differ from the version before.
+    /// Keys of the sections that differ from the previous version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_sections: Vec<String>,
 }
 
 /// Reply of `context_history`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ContextHistoryReply {
     /// The project.
     pub project: String,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// The newest first.
+    /// The versions, the newest first.
     pub versions: Vec<ContextVersion>,
-    /// Where to read on; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page; absent at the end.
     pub next: Option<String>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `diff_context`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(at_least, agent))]
+#[derive(Default)]
 pub struct DiffContextArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file.
+    /// The file type of the context file.
     pub file_type: String,
-    /// The earlier version; absent: the one before `to`. 0 is the empty file.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The earlier version; default: the one before `to`. 0 is the empty file.
     pub from: Option<u64>,
-    /// The later version; absent: the newest.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The later version; default: the newest.
     pub to: Option<u64>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `diff_context`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct DiffContextReply {
     /// The project.
     pub project: String,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
     /// The earlier version.
     pub from: u64,
@@ -154,17 +90,10 @@ pub struct DiffContextReply {
     /// Keys of the sections that differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_sections: Vec<String>,
-    /// Lines that are new.
+    /// Number of added lines.
     pub added: u64,
-    /// Lines that are gone.
+    /// Number of removed lines.
     pub removed: u64,
-    /// What changed, as a unified diff.
+    /// The changes as a unified diff.
     pub diff: String,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -29,68 +29,63 @@ pub use write::{
     UpdateContextReply, ValidationError, ValidationResult,
 };
 
-use super::words::words;
+use lore_wire::wire;
 
-words! {
-    /// How a version of a context file came about.
-    Change {
-        /// An agent gave the whole content.
-        Updated,
-        /// An agent added an entry.
-        Appended,
-        /// Somebody edited the file by hand.
-        Edited,
-        /// An edit by hand and an update at the same time were joined.
-        Merged,
-        /// It was emptied.
-        Cleared,
-    }
+/// How a version of a context file came about.
+#[wire]
+pub enum Change {
+    /// An agent gave the whole content.
+    Updated,
+    /// An agent added an entry.
+    Appended,
+    /// Somebody edited the file by hand.
+    Edited,
+    /// An edit by hand and an update at the same time were joined.
+    Merged,
+    /// It was emptied.
+    Cleared,
 }
 
-words! {
-    /// What came of an update.
-    UpdateStatus {
-        /// It was written.
-        Success,
-        /// It does not fit; the reply says how to mend it.
-        CorrectionNeeded,
-        /// It did not fit again and again; nothing was written, and the draft is kept.
-        MaxAttemptsReached,
-    }
+/// What came of an update.
+#[wire]
+pub enum UpdateStatus {
+    /// It was written.
+    Success,
+    /// It does not fit; the reply says how to mend it.
+    CorrectionNeeded,
+    /// It did not fit again and again; nothing was written, and the draft is kept.
+    MaxAttemptsReached,
 }
 
-words! {
-    /// What kind of thing does not fit a template, the worst first.
-    FlawType {
-        /// A section is not there.
-        MissingSection,
-        /// A section does not have its form.
-        FormatError,
-        /// A section says too little.
-        ContentQuality,
-        /// An entry lacks a field, or a field has another value.
-        SchemaViolation,
-    }
+/// What kind of thing does not fit a template, the worst first.
+#[wire]
+pub enum FlawType {
+    /// A section is not there.
+    MissingSection,
+    /// A section does not have its form.
+    FormatError,
+    /// A section says too little.
+    ContentQuality,
+    /// An entry lacks a field, or a field has another value.
+    SchemaViolation,
 }
 
-words! {
-    /// Whether something stands in the way of an update.
-    Severity {
-        /// It does.
-        Error,
-        /// It does not.
-        Warning,
-    }
+/// Whether something stands in the way of an update.
+#[wire]
+pub enum Severity {
+    /// It does.
+    Error,
+    /// It does not.
+    Warning,
 }
 
-words! {
-    /// Where a template is from; later ones stand for earlier ones.
-    TemplateOrigin {
-        /// The daemon has it.
-        BuiltIn,
-        /// The user's own folder of templates.
-        User,
-        /// The project's own.
-        Project,
-    }
+/// Where a template is from; later ones stand for earlier ones.
+#[wire]
+pub enum TemplateOrigin {
+    /// The daemon has it.
+    BuiltIn,
+    /// The user's own folder of templates.
+    User,
+    /// The project's own.
+    Project,
 }

@@ -1,205 +1,115 @@
 //! Wire types of `get_context` and `list_contexts`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{Change, ValidationResult};
-use crate::protocol::{AsOf, Position, lenient};
 
 /// Arguments of `get_context`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(as_of, at_least, agent))]
+#[derive(Default)]
 pub struct GetContextArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file: `mental_model`, `session_summary`, `bugs`, `features`, or another that has a template.
+    /// The file type: `mental_model`, `session_summary`, `bugs`, `features`, or another one with a
+    /// template.
     pub file_type: String,
-    /// This section alone, by its heading or its key such as `open_issues`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this section, by its heading or its key such as `open_issues`.
     pub section: Option<String>,
-    /// This version, as `context_history` tells it; absent: the newest.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// This version, as in `context_history`; default: the newest.
     pub version: Option<u64>,
-    /// The caller's last content that did not fit, instead of the file (default false).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Return the caller's last invalid update instead of the file (default false).
     pub draft: Option<bool>,
-    /// As it was at this position or time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// At most so many tokens of content; what is beyond is left off at the end of a line.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Maximum number of tokens of the content; it is cut at the end of a line.
     pub max_tokens: Option<u64>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// What a file is to look like.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ToWrite {
-    /// What the file is for.
+    /// The purpose of the file.
     pub description: String,
-    /// Sections that must be there.
+    /// The required sections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_sections: Vec<String>,
-    /// A whole file that fits.
+    /// A complete valid file.
     pub example: String,
     /// How to write it.
     pub next_steps: String,
 }
 
 /// Reply of `get_context`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct GetContextReply {
     /// The project.
     pub project: String,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// What it says; absent when nothing is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its content; absent if nothing is written.
     pub content: Option<String>,
-    /// Which version it is; 0 when nothing was ever written.
+    /// Its version; 0 if nothing was ever written.
     pub version: u64,
-    /// When it was written, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Time of the write, RFC 3339.
     pub updated_at: Option<String>,
-    /// By which agent; `file` for an edit by hand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its agent; `file` for an edit by hand.
     pub updated_by: Option<String>,
-    /// How it came about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Change"))]
+    /// The kind of change.
     pub change: Option<Change>,
-    /// What is right and wrong with it by its template.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "ValidationResult"))]
+    /// The validation against its template.
     pub validation: Option<ValidationResult>,
-    /// What to write, when nothing is written yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "ToWrite"))]
+    /// The template, if nothing is written yet.
     pub template: Option<ToWrite>,
-    /// The keys of its sections, in order.
+    /// Keys of its sections, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<String>,
-    /// Of a draft: how many attempts in a row did not fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// For a draft: the number of invalid attempts in a row.
     pub attempt_count: Option<u64>,
-    /// How many tokens the whole content has, when `max_tokens` was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of tokens of the whole content, if `max_tokens` was given.
     pub tokens: Option<u64>,
-    /// Whether some of the content was left off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Whether the content was cut.
     pub truncated: Option<bool>,
-    /// The file, for people to read and edit.
+    /// The path of the file, for reading and editing.
     pub path: String,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `list_contexts`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(at_least, agent))]
+#[derive(Default)]
 pub struct ListContextsArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A context file of a project.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ContextFile {
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// What it is for; empty when it has no template any more.
+    /// Its purpose; empty without a template.
     pub description: String,
-    /// Whether there is content.
+    /// Whether it has content.
     pub written: bool,
-    /// Its newest version; 0 when nothing was ever written.
+    /// Its newest version; 0 if nothing was ever written.
     pub version: u64,
-    /// When that was written, RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Time of that version, RFC 3339.
     pub updated_at: Option<String>,
-    /// By which agent; `file` for an edit by hand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its agent; `file` for an edit by hand.
     pub updated_by: Option<String>,
     /// Length of the content.
     pub bytes: u64,
-    /// Errors that it had by its template when it was written: only an edit by hand has any.
+    /// Number of template errors when it was written; only an edit by hand can have errors.
     pub errors: u64,
-    /// Agents whose last update did not fit.
+    /// Agents whose last update was invalid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drafts: Vec<String>,
-    /// The file, for people to read and edit.
+    /// The path of the file, for reading and editing.
     pub path: String,
 }
 
 /// Reply of `list_contexts`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListContextsReply {
     /// The project.
     pub project: String,
-    /// By file type: those that are written, and those that could be.
+    /// The context files, by file type: existing ones, and those with a template.
     pub contexts: Vec<ContextFile>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

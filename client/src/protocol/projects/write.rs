@@ -1,222 +1,142 @@
 //! Wire types of what changes a context file: names and fields of the replies as in "Local MCP Context
 //! Manager Implementation Plan".
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{FlawType, Severity, UpdateStatus};
-use crate::protocol::{Position, lenient};
 
 /// Arguments of `update_context`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[derive(Default)]
 pub struct UpdateContextArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file: `mental_model`, `session_summary`, `bugs`, `features`, or another that has a template.
+    /// The file type: `mental_model`, `session_summary`, `bugs`, `features`, or another one with a
+    /// template.
     pub file_type: String,
-    /// The whole new content, Markdown.
+    /// The complete new content, Markdown.
     pub content: String,
-    /// Refuse with `CONFLICT` unless this is the newest version; 0: nothing was ever written.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Fail with `CONFLICT` unless this is the newest version; 0: nothing was ever written.
     pub expected_version: Option<u64>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Arguments of `append_context`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[derive(Default)]
 pub struct AppendContextArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file; one whose template says where entries go.
+    /// The file type; its template has to define where entries go.
     pub file_type: String,
     /// The entry, Markdown with its heading.
     pub entry: String,
-    /// Refuse with `CONFLICT` unless this is the newest version; absent: the entry is added to whatever is there.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Fail with `CONFLICT` unless this is the newest version; default: append to any version.
     pub expected_version: Option<u64>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Something that does not fit a template.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ValidationError {
-    /// What kind of thing is wrong.
+    /// The kind of problem.
     #[serde(rename = "type")]
     pub kind: FlawType,
-    /// In which section, by its key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The section, by its key.
     pub section: Option<String>,
-    /// In which line, from 1.
+    /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Whether it stands in the way of an update.
+    /// Whether it rejects an update.
     pub severity: Severity,
-    /// What to do about it.
+    /// How to correct it.
     pub correction_prompt: String,
-    /// What it would look like.
+    /// An example of the correct form.
     pub template_example: String,
 }
 
 /// What is right and wrong with a content.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ValidationResult {
-    /// Whether there is no error; warnings may be.
+    /// Whether it has no errors; warnings are allowed.
     pub valid: bool,
     /// Errors and warnings, in the order of their lines.
     pub errors: Vec<ValidationError>,
-    /// How many more there are than are told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Number of further problems.
     pub more: Option<u64>,
-    /// From 0 to 1: less for every error and warning.
+    /// From 0 to 1: lower for every error and warning.
     pub confidence: f64,
 }
 
 /// How to mend a content, the worst error first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct CorrectionGuidance {
-    /// What is worst.
+    /// The worst problem.
     pub primary_issue: String,
-    /// What to do, step by step.
+    /// The correction, step by step.
     pub step_by_step_fix: Vec<String>,
-    /// What it is to look like.
+    /// The form to follow.
     pub template_to_follow: String,
-    /// The content's own part as it could be.
+    /// The corrected part of the content.
     pub example_fix: String,
     /// How to try again.
     pub retry_instructions: String,
 }
 
 /// Reply of `update_context` and `append_context`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct UpdateContextReply {
     /// Whether it was written.
     pub success: bool,
-    /// What came of it.
+    /// The outcome.
     pub status: UpdateStatus,
-    /// The same in a sentence.
+    /// The outcome as a sentence.
     pub message: String,
     /// The project.
     pub project: String,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// The newest version now: the new one on success.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The newest version: the new one on success.
     pub version: Option<u64>,
-    /// Which attempt in a row this was.
+    /// The number of this attempt in a row.
     pub attempt_count: u64,
-    /// What is right and wrong with the content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "ValidationResult"))]
+    /// The validation of the content.
     pub validation_result: Option<ValidationResult>,
-    /// The errors and warnings once more, where they stand in the way.
+    /// The errors and warnings, if they reject the update.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validation_errors: Vec<ValidationError>,
-    /// How to mend it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "CorrectionGuidance"))]
+    /// How to correct it.
     pub correction_guidance: Option<CorrectionGuidance>,
-    /// What to do now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The next steps.
     pub next_steps: Option<String>,
-    /// The file, for people to read and edit.
+    /// The path of the file, for reading and editing.
     pub path: String,
-    /// Position of the event.
-    pub position: Position,
-    /// Whether it is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `clear_context`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(key, agent))]
+#[derive(Default)]
 pub struct ClearContextArgs {
     /// A project's id, a path in it, or `current`.
     pub project_id: String,
-    /// Which context file.
+    /// The file type of the context file.
     pub file_type: String,
-    /// Why, for the history.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The reason, for the history.
     pub reason: Option<String>,
-    /// Refuse with `CONFLICT` unless this is the newest version.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Fail with `CONFLICT` unless this is the newest version.
     pub expected_version: Option<u64>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `clear_context`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ClearContextReply {
     /// The project.
     pub project: String,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// The version that is empty.
+    /// The empty version.
     pub version: u64,
-    /// The last one with content, to be read with `version`; absent when there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The last version with content, for reading with `version`; absent without one.
     pub archived_version: Option<u64>,
-    /// Whether there was anything to clear.
+    /// Whether any content was removed.
     pub cleared: bool,
-    /// Position of the event.
-    pub position: Position,
-    /// Whether it is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

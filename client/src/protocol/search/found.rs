@@ -1,193 +1,138 @@
 //! Wire types of what was found.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{Kind, SearchType};
 use crate::protocol::Position;
 
 /// What one list says of a result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct LegScore {
-    /// BM25, or a cosine.
+    /// The BM25 score, or a cosine.
     pub score: f64,
-    /// Its place in the list, from 1; absent when it is not among the first 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Its rank in the list, from 1; absent beyond the first 100.
     pub rank: Option<u64>,
-    /// What it adds to the fused score: a z-score by its share, or a reciprocal rank.
+    /// Its part of the fused score: a weighted z-score, or a reciprocal rank.
     pub part: f64,
 }
 
 /// How a score came about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Scores {
-    /// The full text's part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "LegScore"))]
+    /// The part of the text search.
     pub text: Option<LegScore>,
-    /// The vectors' part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "LegScore"))]
+    /// The part of the vector search.
     pub vector: Option<LegScore>,
-    /// Both together, before reranking.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    /// The fused score, before reranking.
     pub fused: Option<f64>,
-    /// The cosine of the best sentence, when the head was reranked by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+    /// The cosine of the best sentence, if the first results were reranked by it.
     pub sentence: Option<f64>,
-    /// Words of the text that the query's terms stand for.
+    /// Words of the text that match the query terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<String>,
 }
 
 /// Bytes of a text, from `start` up to `end`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Range {
     /// The first byte.
     pub start: u64,
-    /// The one behind the last.
+    /// The byte after the last.
     pub end: u64,
 }
 
 /// The sentences of a text that answer best, as they stand there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Caption {
     /// The quote.
     pub text: String,
-    /// Where its sentences are in the content.
+    /// The ranges of its sentences in the content.
     pub ranges: Vec<Range>,
 }
 
 /// Something found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct SearchResult {
-    /// What it is: a document's id with the chunk's number, a message, a step.
+    /// Its id: document and chunk number, message, or step.
     pub id: String,
-    /// What kind of thing.
+    /// Its kind.
     pub kind: Kind,
     /// The document's id, for `get_document_content`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub document: Option<String>,
-    /// The document's context, else the session or project.
+    /// The document's context; otherwise the session or project.
     pub context_id: String,
-    /// What people call that.
+    /// The name of the context.
     pub context_name: String,
     /// The document's category.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub category: Option<String>,
-    /// The document's file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The document's file name.
     pub file_name: Option<String>,
-    /// What kind of file; of a context file its type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The file type.
     pub file_type: Option<String>,
-    /// Where that is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The path of the file.
     pub file_path: Option<String>,
-    /// A document's title, or what else it is.
+    /// The document's title, or a label.
     pub title: String,
     /// The document's tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The chunk: its file's name and number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The chunk: file name and number.
     pub chunk_index: Option<String>,
-    /// The headings that it stands under.
+    /// The headings above it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
-    /// The session that it was said or done in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its session.
     pub session: Option<String>,
     /// The step's number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub step: Option<u64>,
-    /// Who said or did it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its author.
     pub agent: Option<String>,
-    /// When the file was changed, or the thing recorded, RFC 3339.
+    /// Last change of the file, or time of recording, RFC 3339.
     pub modified: String,
-    /// Higher is better; comparable within one reply alone.
+    /// Higher is better; comparable within one reply only.
     pub score: f64,
-    /// How that came about, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Scores"))]
+    /// The parts of the score, if requested.
     pub scores: Option<Scores>,
     /// The whole text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub content: Option<String>,
-    /// The beginning of it, when not all is asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The beginning of the text, unless the full content is requested.
     pub preview: Option<String>,
     /// The best sentences, in a semantic search.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Caption"))]
     pub caption: Option<Caption>,
-    /// Words of the content that the query's terms stand for.
+    /// Words of the content that match the query terms.
     pub highlights: Vec<Range>,
-    /// Whether the file is another by now than the one that was taken in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Whether the file has changed since it was ingested.
     pub changed: Option<bool>,
-    /// The event that brought it.
+    /// The event that recorded it.
     pub position: Position,
 }
 
 /// Reply of `search_documents` and `search`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(
+    position = "Position of the last event that was searched.",
+    durable,
+    warnings
+))]
 pub struct SearchReply {
-    /// As asked.
+    /// The requested structure type.
     pub query: String,
-    /// As asked.
+    /// The requested structure type.
     pub search_type: SearchType,
-    /// As done.
+    /// The mode that was used.
     pub search_type_used: SearchType,
-    /// Why these two differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The reason for the difference.
     pub reason: Option<String>,
-    /// The model that gave the vectors, with its tier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The model of the vectors, with its tier.
     pub model: Option<String>,
-    /// How many match; of a vector search all that pass the filters.
+    /// Number of matches; for a vector search all texts that pass the filters.
     pub total: u64,
-    /// The best first.
+    /// The results, the best first.
     pub results: Vec<SearchResult>,
-    /// Where the next page begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page.
     pub next: Option<String>,
-    /// What could not be searched in time, if anything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// What could not be searched in time.
     pub partial: Option<String>,
-    /// When nothing was found: contexts with names like those asked for.
+    /// Contexts with similar names, if nothing was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest_contexts: Vec<String>,
-    /// Position of the last event that was searched.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -5,251 +5,101 @@
 //! Use Case Agnostic Design". It names the other six without theirs: they have the names of its
 //! filters.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::SearchType;
-use crate::protocol::{Position, lenient};
 
 /// Arguments of `search_work_items`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SearchWorkItemsArgs {
-    /// Keywords, a question, a concept.
+    /// Keywords, a question or a concept.
     pub query: String,
-    /// How it is searched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = "hybrid"), with = "SearchType"))]
+    /// The search mode.
+    #[schema(extend("default" = "hybrid"))]
     pub search_type: Option<SearchType>,
-    /// Only this work item: a context's id or its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this work item: the id or name of a context.
     pub work_item_id: Option<String>,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 20), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `search_by_work_item`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SearchByWorkItemArgs {
-    /// The work item: a context's id or its name.
+    /// The work item: the id or name of a context.
     pub work_item_id: String,
-    /// Keywords, a question, a concept; without it all that fits, in its order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Keywords, a question or a concept; without it all matching chunks in their order.
     pub query: Option<String>,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 10), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 10))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `semantic_search`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SemanticSearchArgs {
-    /// Keywords, a question, a concept.
+    /// Keywords, a question or a concept.
     pub query: String,
-    /// Only this work item: a context's id or its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this work item: the id or name of a context.
     pub work_item_id: Option<String>,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 15), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `search_by_chunk`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SearchByChunkArgs {
-    /// A chunk's id, a file's name for all its chunks, or a beginning with `*` behind it.
+    /// A chunk's id, a file name for all its chunks, or a prefix followed by `*`.
     pub chunk_pattern: String,
-    /// Keywords, a question, a concept; without it all that fits, in its order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Keywords, a question or a concept; without it all matching chunks in their order.
     pub query: Option<String>,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 15), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `search_file_chunks`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SearchFileChunksArgs {
-    /// The file's name.
+    /// The file name.
     pub file_name: String,
-    /// Keywords, a question, a concept; without it all that fits, in its order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Keywords, a question or a concept; without it all matching chunks in their order.
     pub query: Option<String>,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 20), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `search_chunk_range`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
 pub struct SearchChunkRangeArgs {
-    /// The file's name.
+    /// The file name.
     pub file_name: String,
     /// The first chunk, from 0.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
-    #[serde(deserialize_with = "lenient::number")]
+    #[schema(extend("minimum" = 0))]
     pub start: u64,
     /// The last chunk.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
-    #[serde(deserialize_with = "lenient::number")]
+    #[schema(extend("minimum" = 0))]
     pub end: u64,
     /// Maximum number of results to return.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = 5, "minimum" = 1, "maximum" = 20), with = "u64"))]
+    #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     pub max_results: Option<u64>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
 }
 
 /// Arguments of `get_work_item_list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GetWorkItemListArgs {
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-}
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
+pub struct GetWorkItemListArgs {}
 
 /// Arguments of `get_work_item_summary`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GetWorkItemSummaryArgs {
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
-    /// Wait until this position can be seen.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-}
+#[wire(args(agent, at_least))]
+#[derive(Default, Eq)]
+pub struct GetWorkItemSummaryArgs {}

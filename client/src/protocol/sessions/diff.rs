@@ -1,115 +1,83 @@
 //! Wire types of `diff_session`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 use serde_json::Value;
 
 use crate::protocol::{AsOf, Position, SessionId};
 
 /// Arguments of `diff_session`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., agent))]
 pub struct DiffSessionArgs {
-    /// Which one; absent: the current one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// The earlier moment: a position or RFC 3339 time.
     pub a: AsOf,
-    /// The later moment; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
+    /// The later moment; default: now.
     pub b: Option<AsOf>,
-    /// A session, such as a fork, of which `b` is a moment; absent: the same one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// Another session that `b` refers to, such as a fork; default: the same session.
     pub other: Option<SessionId>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A field of a session that changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct FieldChange {
-    /// Its name; of a preference `preferences.NAME`.
+    /// Its name; `preferences.NAME` for a preference.
     pub field: String,
-    /// What it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
+    /// The previous value.
     pub before: Option<Value>,
-    /// What it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
+    /// The entity.
     pub after: Option<Value>,
 }
 
 /// An entity that came or was mentioned again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct EntityChange {
     /// Its kind.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// How often it was mentioned before: 0 when it is new.
+    /// Number of mentions before; 0 if it is new.
     pub mentions_before: u64,
-    /// How often it is.
+    /// Number of mentions after.
     pub mentions_after: u64,
 }
 
 /// A value that steps give and that changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct ValueChange {
-    /// Of which step.
+    /// The step.
     pub step: u64,
-    /// Its result before, or the beginning of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The previous result, or its beginning.
     pub before: Option<String>,
-    /// Its result now, or the beginning of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The current result, or its beginning.
     pub after: Option<String>,
 }
 
 /// Reply of `diff_session`: what changed from one moment to another.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct DiffSessionReply {
-    /// Which one.
+    /// The session.
     pub session: SessionId,
     /// The earlier moment.
     pub a: Position,
-    /// The later one.
+    /// The later moment.
     pub b: Position,
-    /// Fields that changed.
+    /// Changed fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<FieldChange>,
-    /// Messages that came, by id, in order: the first 500.
+    /// Ids of added messages, in order: the first 500.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<String>,
-    /// How many came.
+    /// Number of added messages.
     pub messages_added: u64,
-    /// How many are not there: of a fork that shares less.
+    /// Number of missing messages, for a fork that shares less.
     pub messages_missing: u64,
-    /// Entities that came or were mentioned again: the first 500.
+    /// Added entities and those mentioned again: the first 500.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<EntityChange>,
-    /// Steps whose result came or changed: the first 500.
+    /// Steps with a new or changed result: the first 500.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ValueChange>,
-    /// Keys of the latest checkpoint's context that changed, as JSON Pointers with what happened: the first 500.
+    /// Changed keys of the latest checkpoint's context, as JSON Pointers with the kind of change:
+    /// the first 500.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,113 +1,50 @@
 //! Wire types of leases: who may work on a session alone, and until when.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-use crate::protocol::{Position, SessionId, lenient};
+use crate::protocol::{Position, SessionId};
 
 /// Arguments of `lease_session`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., key, agent))]
+#[derive(Default)]
 pub struct LeaseSessionArgs {
-    /// Which one; absent: the current one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
-    /// Which of its leases; absent: `session`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The name of the lease (default `session`).
     pub name: Option<String>,
-    /// For how long, in milliseconds: 1000 to 3600000; absent: 30000.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Duration in milliseconds, 1000 to 3600000 (default 30000).
     pub ms: Option<u64>,
-    /// The token of the lease that is renewed; absent: a new one is taken.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// The token of the lease to renew; without it a new lease is taken.
     pub token: Option<Position>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `lease_session`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable, project, warnings))]
 pub struct LeaseSessionReply {
-    /// Which one.
+    /// The session.
     pub session: SessionId,
-    /// Which lease.
+    /// The name of the lease.
     pub name: String,
-    /// What proves it: give it as `fence` with writes, as `token` to renew or release it. A later holder's is greater.
+    /// Proves the lease: give it as `fence` with writes, and as `token` to renew or release it.
+    /// Tokens of later holders are greater.
     pub token: Position,
-    /// When it ends unless renewed, RFC 3339.
+    /// Its end unless renewed, RFC 3339.
     pub until: String,
-    /// Whether it was held already.
+    /// Whether an active lease was renewed.
     pub renewed: bool,
-    /// Position of the write in the log.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// The project it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub project: Option<String>,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `release_session`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., key, agent))]
+#[derive(Default)]
 pub struct ReleaseSessionArgs {
-    /// Which one; absent: the current one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// The token of the lease.
     pub token: Position,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `release_session`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable, project, warnings))]
 pub struct ReleaseSessionReply {
-    /// Which one.
+    /// The session.
     pub session: SessionId,
-    /// Which lease.
+    /// The name of the lease.
     pub name: String,
-    /// Position of the write in the log.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// The project it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub project: Option<String>,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,121 +1,66 @@
 //! Wire types of `list_sessions`.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{SessionParent, SessionState, StateFilter};
-use crate::protocol::{Position, SessionId, lenient};
+use crate::protocol::SessionId;
 
 /// Arguments of `list_sessions`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(at_least, agent))]
+#[derive(Default)]
 pub struct ListSessionsArgs {
-    /// Of this user alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this user.
     pub user: Option<String>,
-    /// Of this project alone; absent: of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only this project; default: all projects.
     pub project: Option<String>,
-    /// In which this agent has taken part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Only sessions with events of this agent.
     pub by_agent: Option<String>,
-    /// In this state; absent: those that are active, and those closed within the last day.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "StateFilter"))]
+    /// Only this state; default: active sessions, and those closed within the last day.
     pub state: Option<StateFilter>,
-    /// With all of these tags.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "lenient::texts"
-    )]
+    /// Only sessions with all of these tags.
     pub tags: Vec<String>,
-    /// How many at most: 1 to 500; absent: 50.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// Maximum number, 1 to 500 (default 50).
     pub limit: Option<u64>,
-    /// Where the last page ended: its `next`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` of the previous page.
     pub next: Option<String>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct SessionSummary {
     /// Its id.
     pub session: SessionId,
-    /// Whether it is in use.
+    /// Its state.
     pub state: SessionState,
-    /// Whose it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its user.
     pub user: Option<String>,
     /// Its project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub project: Option<String>,
-    /// What it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its title.
     pub title: Option<String>,
-    /// What is talked about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// Its topic.
     pub topic: Option<String>,
     /// Its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Who took part.
+    /// Its agents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<String>,
-    /// When it began, RFC 3339.
+    /// Time it was created, RFC 3339.
     pub created_at: String,
-    /// When something was last recorded in it, RFC 3339.
+    /// Time of its last event, RFC 3339.
     pub last_activity: String,
-    /// Recorded step attempts.
+    /// Number of recorded step attempts.
     pub steps: u64,
-    /// What it was forked from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionParent"))]
+    /// Its parent session, if it is a fork.
     pub parent: Option<SessionParent>,
 }
 
 /// Reply of `list_sessions`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListSessionsReply {
-    /// The newest first.
+    /// The versions, the newest first.
     pub sessions: Vec<SessionSummary>,
-    /// Where to read on; absent at the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// `next` for the following page; absent at the end.
     pub next: Option<String>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -24,14 +24,12 @@ pub use transfer::{
     ExportFormat, ExportSessionArgs, ExportSessionReply, ImportSessionArgs, ImportSessionReply,
 };
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
 use super::{Position, SessionId};
 
 /// Whether a session is in use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub enum SessionState {
     /// Something was recorded in it lately.
     Active,
@@ -42,9 +40,7 @@ pub enum SessionState {
 }
 
 /// Which states a list shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub enum StateFilter {
     /// Active ones.
     Active,
@@ -57,11 +53,11 @@ pub enum StateFilter {
 }
 
 /// Where a session was forked from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Eq)]
 pub struct SessionParent {
-    /// The session it shares its past with.
+    /// The session whose past it shares.
     pub session: SessionId,
-    /// The last position that is shared.
+    /// The last shared position.
     pub position: Position,
 }

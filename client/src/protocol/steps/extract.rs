@@ -1,12 +1,12 @@
 //! Extractors and field mappings: the built-in ones and those that callers register.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 
-use super::super::{AsOf, Position, SessionId, lenient};
+use super::super::Position;
 
 /// Where an extractor or a mapping holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[wire]
+#[derive(Default, Hash)]
 pub enum Scope {
     /// In one session.
     #[default]
@@ -17,222 +17,99 @@ pub enum Scope {
     Global,
 }
 
-/// Derived, it would be a list of alternatives, which some hosts refuse.
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Scope {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Scope".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "enum": ["session", "project", "global"] })
-    }
-}
-
 /// Arguments of `list_extractors`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., as_of, at_least, agent))]
 pub struct ListExtractorsArgs {
-    /// Of this session; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
-    /// Of this scope alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Scope"))]
+    /// Only this scope.
     pub scope: Option<Scope>,
-    /// As things stood at this position or RFC 3339 time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// An extractor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Extractor {
-    /// Its name, which is the type of what it finds.
+    /// Its name, which is the type of its values.
     pub name: String,
-    /// Where it holds.
+    /// Its scope.
     pub scope: Scope,
     /// Its regular expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub pattern: Option<String>,
-    /// The group whose text is taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The capture group to take.
     pub group: Option<u64>,
-    /// JSON fields it takes.
+    /// The JSON fields it extracts.
     pub fields: Vec<String>,
-    /// Where it was registered; absent: built in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// Position of its registration; absent for a built-in one.
     pub position: Option<Position>,
-    /// Whether it is always there.
+    /// Whether it is built in.
     pub built_in: bool,
 }
 
 /// Other names of a field.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct FieldMapping {
     /// The field.
     pub field: String,
-    /// Names that mean the same.
+    /// Aliases of the field.
     pub aliases: Vec<String>,
-    /// Where it holds.
+    /// Its scope.
     pub scope: Scope,
-    /// Where it was registered; absent: built in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// Position of its registration; absent for a built-in one.
     pub position: Option<Position>,
-    /// Whether it is always there.
+    /// Whether it is built in.
     pub built_in: bool,
 }
 
 /// Reply of `list_extractors`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ListExtractorsReply {
-    /// In the order in which they run.
+    /// The extractors, in the order in which they run.
     pub extractors: Vec<Extractor>,
-    /// Other names of fields.
+    /// The aliases of fields.
     pub mappings: Vec<FieldMapping>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `register_extractor`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, key, agent))]
 pub struct RegisterExtractorArgs {
-    /// Where it holds: session, project or global; absent: session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Scope"))]
+    /// Its scope: session, project or global (default session).
     pub scope: Option<Scope>,
-    /// Of this session; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// The name of the type: letters, digits, `_`.
     pub name: String,
     /// A regular expression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub pattern: Option<String>,
-    /// The group whose text is taken; absent: the first, else the whole match.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The capture group to take; default: the first, otherwise the whole match.
     pub group: Option<u64>,
-    /// JSON fields whose values are taken.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "lenient::texts"
-    )]
+    /// JSON fields whose values are extracted.
     pub fields: Vec<String>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `register_extractor`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(durable, project, warnings))]
 pub struct RegisterExtractorReply {
     /// The name of the type.
     pub name: String,
     /// Position of the write in the log.
     pub position: Position,
-    /// How many steps it is applied to.
+    /// Number of steps it applies to.
     pub reextracted: u64,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// The project it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub project: Option<String>,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `register_field_mapping`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, key, agent))]
 pub struct RegisterFieldMappingArgs {
-    /// Where it holds: session, project or global; absent: session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Scope"))]
+    /// Its scope: session, project or global (default session).
     pub scope: Option<Scope>,
-    /// Of this session; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// The field.
     pub field: String,
-    /// Names that mean the same.
-    #[serde(deserialize_with = "lenient::texts")]
+    /// Aliases of the field.
+    #[wire(required)]
     pub aliases: Vec<String>,
-    /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub key: Option<String>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// Reply of `register_field_mapping`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply(position, durable, project, warnings))]
 pub struct RegisterFieldMappingReply {
     /// The field.
     pub field: String,
-    /// All its names now.
+    /// All its current aliases.
     pub aliases: Vec<String>,
-    /// Position of the write in the log.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// The project it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub project: Option<String>,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

@@ -1,68 +1,27 @@
 //! Names that refer to recorded values, alone and inside of parameters.
 
-use serde::{Deserialize, Serialize};
+use lore_wire::wire;
 use serde_json::{Map, Value};
 
-use super::super::{AsOf, Position, SessionId, lenient};
+use super::super::{Position, SessionId, lenient};
 
 /// Arguments of `resolve_variables`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., as_of, at_least, agent))]
 pub struct ResolveVariablesArgs {
-    /// Of this session; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// Names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE, ALL_IDS_FROM_STEP_3.
-    #[serde(deserialize_with = "lenient::texts")]
+    #[wire(required)]
     pub names: Vec<String>,
     /// The step being prepared, for names with PREVIOUS.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub current_step: Option<u64>,
-    /// Give every value, not just the first.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Return every value, not only the first.
     pub all: Option<bool>,
-    /// As things stood at this position or RFC 3339 time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Say how each was found.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::boolean"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    /// Report how each value was found.
     pub explain: Option<bool>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// How a value was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Hash)]
 pub enum Strategy {
     /// A whole path equal to the field.
     Direct,
@@ -85,9 +44,8 @@ pub enum Strategy {
 }
 
 /// Why a name has no value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
+#[derive(Hash)]
 pub enum Reason {
     /// No such step in the session.
     StepNotFound,
@@ -104,167 +62,85 @@ pub enum Reason {
 }
 
 /// One name and what it stands for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Resolution {
-    /// The name as it was given.
+    /// The requested name.
     pub name: String,
-    /// Its value; null when there is none, and `reason` says why.
+    /// Its value; null without a value, and `reason` says why.
     pub value: Value,
     /// The type of the value: an extractor's name, or a JSON type.
-    #[serde(default, skip_serializing_if = "Option::is_none", rename = "type")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// How it was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Strategy"))]
+    /// How it was resolved.
     pub strategy: Option<Strategy>,
-    /// In which step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The step.
     pub step: Option<u64>,
-    /// In which attempt at it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    /// The attempt.
     pub attempt: Option<u64>,
-    /// Where that attempt stands in the log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
+    /// Log position of that attempt.
     pub position: Option<Position>,
-    /// The path or the extractor that gave it, when explained.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The path or the extractor of the value, if `explain` is set.
     pub found_at: Option<String>,
-    /// All values, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Value>"))]
+    /// All values, if requested.
     pub values: Option<Vec<Value>>,
-    /// Why there is no value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Reason"))]
+    /// Why it has no value.
     pub reason: Option<Reason>,
-    /// The same as a sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The reason as a sentence.
     pub message: Option<String>,
-    /// Up to five names near to the field that do exist.
+    /// Up to five existing names similar to the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
 }
 
 /// Reply of `resolve_variables`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ResolveVariablesReply {
-    /// The session that was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// The session.
     pub session: Option<SessionId>,
-    /// One for each name, in their order.
+    /// One resolution for each name, in their order.
     pub resolutions: Vec<Resolution>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// Arguments of `resolve_parameters`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(args(session, .., as_of, at_least, agent))]
 pub struct ResolveParametersArgs {
-    /// Of this session; absent: the caller's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
-    pub session: Option<SessionId>,
     /// Parameters of the next call; names such as ID_FROM_STEP_2 in them are replaced.
     #[serde(deserialize_with = "lenient::any")]
     pub parameters: Value,
     /// The step being prepared, for names with PREVIOUS.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub current_step: Option<u64>,
     /// Values for names that cannot be resolved.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::object"
-    )]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "serde_json::Map<String, serde_json::Value>")
-    )]
     pub defaults: Option<Map<String, Value>>,
-    /// As things stood at this position or RFC 3339 time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "AsOf"))]
-    pub as_of: Option<AsOf>,
-    /// Wait until this position can be read.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "lenient::unsigned"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Position"))]
-    pub at_least: Option<Position>,
-    /// Who acts, when not the connection's agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub agent: Option<String>,
 }
 
 /// A name that stayed as it was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire]
 pub struct Unresolved {
     /// The name.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The same as a sentence.
+    /// The reason as a sentence.
     pub message: String,
 }
 
 /// Reply of `resolve_parameters`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[wire(reply)]
 pub struct ResolveParametersReply {
-    /// The session that was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "SessionId"))]
+    /// The session.
     pub session: Option<SessionId>,
-    /// With the names replaced.
+    /// The parameters with resolved names.
     pub parameters: Value,
-    /// One entry for each call, when they were expanded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<Value>"))]
+    /// One entry for each call, if they were expanded.
     pub calls: Option<Vec<Value>>,
     /// The call should not be made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub skip: Option<bool>,
-    /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    /// The reason to skip it.
     pub skip_reason: Option<String>,
     /// Control keys that were removed.
     pub dropped: Vec<String>,
-    /// Names that stayed as they were.
+    /// Names that were not resolved.
     pub unresolved: Vec<Unresolved>,
-    /// Every name that was met.
+    /// All names in the parameters.
     pub resolutions: Vec<Resolution>,
-    /// Position of the snapshot that was read.
-    pub position: Position,
-    /// Whether what the reply rests on is on disk.
-    pub durable: bool,
-    /// What the caller should know.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }

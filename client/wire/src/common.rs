@@ -1,0 +1,217 @@
+//! The arguments that operations have in common, and the fields that replies have in common.
+
+use proc_macro2::TokenStream as Tokens;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Token, parse_quote};
+
+/// What `#[wire(...)]` says about a type.
+pub enum Kind {
+    /// It is part of arguments or replies.
+    Part,
+    /// Arguments of an operation, or an object in them.
+    Args(Vec<Item>),
+    /// The reply of an operation.
+    Reply(Vec<Item>),
+}
+
+/// A part of the list in `args(...)` or `reply(...)`.
+pub enum Item {
+    /// A common field, perhaps with a description of its own.
+    Common(Ident, Option<LitStr>),
+    /// `..`: the fields that the type declares itself.
+    Own,
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(Token![..]) {
+            input.parse::<Token![..]>()?;
+            return Ok(Self::Own);
+        }
+        let name = input.parse()?;
+        if !input.peek(Token![=]) {
+            return Ok(Self::Common(name, None));
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Self::Common(name, Some(input.parse()?)))
+    }
+}
+
+impl Parse for Kind {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.is_empty() {
+            return Ok(Self::Part);
+        }
+        let name: Ident = input.parse()?;
+        let mut items = Vec::new();
+        match name.to_string().as_str() {
+            "args" if input.is_empty() => {}
+            // `position, durable, warnings` is what most replies have.
+            "reply" if input.is_empty() => {
+                let most = ["position", "durable", "warnings"];
+                items.extend(most.map(|name| Item::Common(format_ident!("{name}"), None)));
+            }
+            "args" | "reply" => {
+                let list;
+                syn::parenthesized!(list in input);
+                items.extend(Punctuated::<Item, Token![,]>::parse_terminated(&list)?);
+            }
+            _ => return Err(Error::new(name.span(), "expected `args` or `reply`")),
+        }
+        Ok(match name == "args" {
+            true => Self::Args(items),
+            false => Self::Reply(items),
+        })
+    }
+}
+
+impl Kind {
+    /// Adds the common fields to a struct; returns what implements their trait.
+    pub fn add_to(self, item: &mut DeriveInput) -> syn::Result<Tokens> {
+        let (items, declare, is_args): (_, fn(&Ident) -> Option<Field>, _) = match self {
+            Self::Part => return Ok(Tokens::new()),
+            Self::Args(items) => (items, argument, true),
+            Self::Reply(items) => (items, reply_field, false),
+        };
+        let Data::Struct(data) = &mut item.data else {
+            return Err(Error::new(
+                item.ident.span(),
+                "only a struct has common fields",
+            ));
+        };
+        let Fields::Named(fields) = &mut data.fields else {
+            return Err(Error::new(item.ident.span(), "common fields have names"));
+        };
+        let own = std::mem::take(&mut fields.named);
+        let mut own = Some(own).filter(|own| !own.is_empty());
+        if !items.iter().any(|item| matches!(item, Item::Own)) {
+            fields.named.extend(own.take().into_iter().flatten());
+        }
+        let mut methods = Tokens::new();
+        for item in items {
+            let Item::Common(name, description) = item else {
+                fields.named.extend(own.take().into_iter().flatten());
+                continue;
+            };
+            let Some(mut field) = declare(&name) else {
+                return Err(Error::new(name.span(), "there is no such common field"));
+            };
+            if let Some(description) = description {
+                field
+                    .attrs
+                    .retain(|attribute| !attribute.path().is_ident("doc"));
+                field.attrs.insert(0, parse_quote!(#[doc = #description]));
+            }
+            if let Some(name) = &field.ident {
+                methods.extend(getter(&name.to_string()));
+            }
+            fields.named.push(field);
+        }
+        let name = &item.ident;
+        let common = match is_args {
+            true => quote!(crate::protocol::CommonArgs),
+            false => quote!(crate::protocol::CommonReply),
+        };
+        Ok(quote!(impl #common for #name { #methods }))
+    }
+}
+
+/// An argument that several operations have.
+fn argument(name: &Ident) -> Option<Field> {
+    Some(match name.to_string().as_str() {
+        "session" => parse_quote! {
+            /// The session; absent: the current one.
+            pub session: Option<crate::protocol::SessionId>
+        },
+        "session_or_new" => parse_quote! {
+            /// The session; absent: the current one, or a new one.
+            pub session: Option<crate::protocol::SessionId>
+        },
+        "as_of" => parse_quote! {
+            /// As things stood at this position or RFC 3339 time.
+            pub as_of: Option<crate::protocol::AsOf>
+        },
+        "at_least" => parse_quote! {
+            /// Wait until this position can be read.
+            pub at_least: Option<crate::protocol::Position>
+        },
+        "fence" => parse_quote! {
+            /// Token of a lease that must still be held.
+            pub fence: Option<crate::protocol::Position>
+        },
+        "key" => parse_quote! {
+            /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
+            pub key: Option<String>
+        },
+        "agent" => parse_quote! {
+            /// Who acts, when not the connection's agent.
+            pub agent: Option<String>
+        },
+        _ => return None,
+    })
+}
+
+/// A field that several replies have.
+fn reply_field(name: &Ident) -> Option<Field> {
+    Some(match name.to_string().as_str() {
+        "position" => parse_quote! {
+            /// Position of the write in the log; of a read, of the snapshot that was read.
+            pub position: crate::protocol::Position
+        },
+        "durable" => parse_quote! {
+            /// Whether what the reply rests on is on disk.
+            pub durable: bool
+        },
+        "project" => parse_quote! {
+            /// The project it belongs to.
+            pub project: Option<String>
+        },
+        "warnings" => parse_quote! {
+            /// What the caller should know.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub warnings: Vec<String>
+        },
+        "meta" => parse_quote! {
+            /// What is reported beside a reply whose shape its source fixes.
+            #[serde(skip)]
+            pub meta: Option<crate::protocol::Meta>
+        },
+        _ => return None,
+    })
+}
+
+/// The method by which generic code reaches a common field.
+fn getter(field: &str) -> Tokens {
+    match field {
+        "session" => quote! {
+            fn session(&self) -> Option<&crate::protocol::SessionId> { self.session.as_ref() }
+        },
+        "as_of" => quote! {
+            fn as_of(&self) -> Option<&crate::protocol::AsOf> { self.as_of.as_ref() }
+        },
+        "at_least" => quote! {
+            fn at_least(&self) -> Option<crate::protocol::Position> { self.at_least }
+        },
+        "fence" => quote! {
+            fn fence(&self) -> Option<crate::protocol::Position> { self.fence }
+        },
+        "key" => quote! {
+            fn key(&self) -> Option<&str> { self.key.as_deref() }
+        },
+        "agent" => quote! {
+            fn agent(&self) -> Option<&str> { self.agent.as_deref() }
+        },
+        "warnings" => quote! {
+            fn warnings(&mut self) -> Option<&mut Vec<String>> { Some(&mut self.warnings) }
+        },
+        "meta" => quote! {
+            fn meta(&self) -> Option<crate::protocol::Meta> { self.meta.clone() }
+            fn warnings(&mut self) -> Option<&mut Vec<String>> {
+                self.meta.as_mut().map(|meta| &mut meta.warnings)
+            }
+        },
+        _ => Tokens::new(),
+    }
+}
