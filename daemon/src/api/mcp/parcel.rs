@@ -4,12 +4,10 @@
 //! is JSON already; so rmcp gets a call without arguments and gives a result without content, and
 //! both are megabytes lighter.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use serde::ser::{SerializeMap, Serializer};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::api::limits::Paid;
 
@@ -86,83 +84,32 @@ impl Parcel {
     }
 }
 
-/// A response of JSON-RPC, but for its content.
-#[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(borrow)]
-    jsonrpc: &'a RawValue,
-    #[serde(borrow)]
-    id: &'a RawValue,
-    result: Map<String, Value>,
-}
+/// Where rmcp puts the content of a result without any. In a text, its quotes would be escaped.
+const NO_CONTENT: &[u8] = br#""content":[]"#;
 
 impl Content {
-    /// The response with this as its content; `None` when it is no response.
+    /// The response with this as its content; `None` when it is not a result without content.
     fn put_into(&self, answer: &[u8]) -> Option<Vec<u8>> {
-        #[derive(Serialize)]
-        struct Whole<'a> {
-            jsonrpc: &'a RawValue,
-            id: &'a RawValue,
-            result: WithContent<'a>,
-        }
-        let response: Response<'_> = serde_json::from_slice(answer).ok()?;
+        let at = memchr::memmem::find(answer, NO_CONTENT)?;
+        let (before, rest) = answer.split_at_checked(at)?;
+        let after = rest.get(NO_CONTENT.len()..)?;
+        let json = self.json.get();
+        let text = self.readable.as_deref().unwrap_or(json);
         // Once as it is, once with its quotes escaped.
-        let mut whole = Vec::with_capacity(answer.len() + self.json.get().len() * 9 / 4 + 64);
-        let written = serde_json::to_writer(
-            &mut whole,
-            &Whole {
-                jsonrpc: response.jsonrpc,
-                id: response.id,
-                result: WithContent(&response.result, self),
-            },
-        );
-        written.ok().map(|()| whole)
-    }
-}
-
-/// A result whose empty `content` is replaced by the reply, as text and as structured content.
-struct WithContent<'a>(&'a Map<String, Value>, &'a Content);
-
-impl Serialize for WithContent<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Text<'a> {
-            r#type: &'static str,
-            text: &'a str,
-        }
-        let Self(result, content) = self;
-        let mut map = serializer.serialize_map(Some(result.len() + 1))?;
-        for (name, value) in *result {
-            if name != "content" {
-                map.serialize_entry(name, value)?;
-                continue;
-            }
-            let text = Text {
-                r#type: "text",
-                text: content.readable.as_deref().unwrap_or(content.json.get()),
-            };
-            map.serialize_entry(name, &[text])?;
-            map.serialize_entry("structuredContent", &Structured(content))?;
-        }
-        map.end()
-    }
-}
-
-struct Structured<'a>(&'a Content);
-
-impl Serialize for Structured<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(Content {
-            json, wrapped_as, ..
-        }) = self;
-        match wrapped_as {
-            None => json.serialize(serializer),
+        let mut whole = Vec::with_capacity(answer.len() + json.len() * 9 / 4 + 64);
+        whole.extend(before);
+        whole.extend(br#""content":[{"type":"text","text":"#);
+        serde_json::to_writer(&mut whole, text).ok()?;
+        whole.extend(br#"}],"structuredContent":"#);
+        match self.wrapped_as {
+            None => whole.extend(json.bytes()),
             Some(name) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry(name, json)?;
-                map.end()
+                let wrapped = HashMap::from([(name, &self.json)]);
+                serde_json::to_writer(&mut whole, &wrapped).ok()?;
             }
         }
+        whole.extend(after);
+        Some(whole)
     }
 }
 
