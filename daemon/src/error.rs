@@ -21,6 +21,8 @@ pub struct Refusal {
     pub hint: Option<String>,
     /// More, for programs.
     pub details: Option<Box<serde_json::Value>>,
+    /// Whether the writer refused it because what it rests on has changed since it was prepared.
+    pub is_stale: bool,
 }
 
 impl Refusal {
@@ -31,6 +33,7 @@ impl Refusal {
             message: message.into(),
             hint: None,
             details: None,
+            is_stale: false,
         }
     }
 
@@ -50,6 +53,13 @@ impl Refusal {
     #[must_use]
     pub fn details(mut self, details: serde_json::Value) -> Self {
         self.details = Some(Box::new(details));
+        self
+    }
+
+    /// Marks a write that has to be prepared again: what it rests on has changed since.
+    #[must_use]
+    pub fn stale(mut self) -> Self {
+        self.is_stale = true;
         self
     }
 
@@ -83,6 +93,7 @@ impl From<ErrorBody> for Refusal {
             message: body.message,
             hint: body.hint,
             details: body.details,
+            is_stale: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{AsOf, Position, SessionId};
+use lore::protocol::{AsOf, CommonArgs, Position, SessionId};
 
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
@@ -18,8 +18,6 @@ pub struct Reading {
     pub as_of: Option<AsOf>,
     /// At which position at least.
     pub at_least: Option<Position>,
-    /// Who asks, when not the connection's agent.
-    pub agent: Option<String>,
 }
 
 /// A session in a state, ready to be read.
@@ -35,13 +33,21 @@ pub struct Read {
 }
 
 impl Reading {
+    /// What common arguments ask for.
+    pub fn of(args: &impl CommonArgs) -> Self {
+        Self {
+            session: args.session().cloned(),
+            as_of: args.as_of().cloned(),
+            at_least: args.at_least(),
+        }
+    }
+
     /// Finds the session in the state asked for.
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND`, `TIMEOUT` when `at_least` is not reached, `INVALID_INPUT` for what is no
     /// moment.
     pub async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
-        let caller = caller.acting_as(self.agent.as_deref())?;
         let state = State::live(&cx, self.at_least).await?;
         let wish = Wish::of(&caller, self.session.as_ref());
         let now = cx.engine.clock().now();

@@ -99,12 +99,8 @@ impl Dispatch {
             return operation.call(cx, caller, args).await;
         }
         // Before anything of it is hashed, recorded or indexed, whatever the door.
-        let (args, found) = redacting::redacted(&cx, args).await?;
-        let mut reply = operation.call(cx, caller, args).await?;
-        if let Some(sentence) = found.sentence() {
-            redacting::warn(&mut reply, sentence);
-        }
-        Ok(reply)
+        let call = redacting::redacted(&cx, args).await?;
+        operation.call(cx, caller, call).await
     }
 }
 

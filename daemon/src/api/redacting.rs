@@ -1,38 +1,31 @@
 //! Secrets are taken out of a write's arguments before anything else sees them, and its reply says so.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use lore::protocol::Args;
-use lored_redact::Found;
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::error::Refusal;
 use crate::log::Actor;
-use crate::operation::{Caller, Context, Reply, blocking};
+use crate::operation::{Caller, Context, RawCall, blocking};
+use lore::protocol::Args;
+use lored_redact::Found;
 
 /// Larger arguments are looked through off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
-/// Arguments without secrets, and which there were.
+/// A call whose arguments hold no secrets, with a warning about those that were replaced.
 ///
 /// # Errors
-/// When the daemon stops before large arguments were looked through.
-pub async fn redacted(cx: &Arc<Context>, args: Args) -> Result<(Args, Found), Refusal> {
+/// When the daemon stops before large arguments were searched.
+pub async fn redacted(cx: &Arc<Context>, args: Args) -> Result<RawCall, Refusal> {
     if !cx.redactor.is_enabled() {
-        return Ok((args, Found::default()));
+        return Ok(args.into());
     }
-    let is_large = match &args {
-        Args::Json(json) => json.len() > INLINE_BYTES_MAX,
-        Args::Value(value) => bytes_left(value, INLINE_BYTES_MAX).is_none(),
-    };
-    if !is_large {
-        return Ok(of(cx, args));
+    let json = args.into_json();
+    if json.len() <= INLINE_BYTES_MAX {
+        return Ok(of(cx, json));
     }
     let cx = Arc::clone(cx);
-    blocking(move || Ok(of(&cx, args))).await
+    blocking(move || Ok(of(&cx, json))).await
 }
 
 /// The caller, with names that hold no secrets.
@@ -51,103 +44,27 @@ pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
     caller
 }
 
-/// Adds a sentence to the warnings of a reply: beside it, where its shape is its source's.
-pub fn warn(reply: &mut Reply, sentence: String) {
-    if let Some(meta) = &mut reply.meta {
-        meta.warnings.push(sentence);
-        return;
-    }
-    let json = reply.json.get().trim_end();
-    let Ok(object) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(json) else {
-        return;
-    };
-    // Every other byte stays as it is.
-    let text = match object.get("warnings").map(|warnings| warnings.get()) {
-        Some(said) => {
-            let Ok(mut warnings) = serde_json::from_str::<Vec<String>>(said) else {
-                return;
-            };
-            warnings.push(sentence);
-            let start = said.as_ptr().addr() - json.as_ptr().addr();
-            let (before, rest) = json.split_at(start);
-            let after = rest.get(said.len()..).unwrap_or_default();
-            format!("{before}{}{after}", Value::from(warnings))
-        }
-        None => {
-            let comma = if object.is_empty() { "" } else { "," };
-            let warnings = Value::from(vec![sentence]);
-            let rest = json.strip_suffix('}').unwrap_or_default();
-            format!("{rest}{comma}\"warnings\":{warnings}}}")
-        }
-    };
-    if let Ok(json) = RawValue::from_string(text) {
-        reply.json = json;
-    }
-}
-
-fn of(cx: &Context, args: Args) -> (Args, Found) {
+fn of(cx: &Context, json: Vec<u8>) -> RawCall {
     let mut found = Found::default();
-    let args = match args {
-        Args::Json(json) => {
-            let redacted = match cx.redactor.json(&json, &mut found) {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(redacted) => Some(redacted),
-            };
-            Args::Json(redacted.unwrap_or(json))
-        }
-        Args::Value(mut value) => {
-            cx.redactor.value(&mut value, &mut found);
-            Args::Value(value)
-        }
+    let redacted = match cx.redactor.json(&json, &mut found) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(redacted) => Some(redacted),
     };
-    (args, found)
-}
-
-/// What is left of so many bytes after the texts of a value; `None` when it has more.
-fn bytes_left(value: &Value, left: usize) -> Option<usize> {
-    let left = left.checked_sub(8)?;
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => Some(left),
-        Value::String(text) => left.checked_sub(text.len()),
-        Value::Array(items) => items
-            .iter()
-            .try_fold(left, |left, item| bytes_left(item, left)),
-        Value::Object(object) => object.iter().try_fold(left, |left, (key, item)| {
-            bytes_left(item, left.checked_sub(key.len())?)
-        }),
+    RawCall {
+        args: redacted.unwrap_or(json),
+        warning: found.sentence(),
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::api::TABLE;
     use crate::operation::Access;
     use lored_redact::Redactor;
-
-    /// A reply that is an object says what was redacted, and no other byte of it changes.
-    #[test]
-    fn warnings_are_added() {
-        let warned = |json: &str| {
-            let mut reply = Reply {
-                json: RawValue::from_string(json.to_owned()).unwrap(),
-                meta: None,
-                readable: None,
-            };
-            warn(&mut reply, "w".to_owned());
-            reply.json.get().to_owned()
-        };
-        assert_eq!(
-            warned(r#"{"b":1.10,"a":1e5}"#),
-            r#"{"b":1.10,"a":1e5,"warnings":["w"]}"#
-        );
-        assert_eq!(
-            warned(r#"{"warnings":["v"],"a":1}"#),
-            r#"{"warnings":["v","w"],"a":1}"#
-        );
-        assert_eq!(warned("[1]"), "[1]");
-    }
 
     /// Writes whose replies have the shape that their source gives them, and a meta beside; and two that
     /// take the id of a source and nothing else that is recorded.

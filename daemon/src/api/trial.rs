@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{Meta, Position, RawJson, RawObject};
+use lore::protocol::{CommonArgs, CommonReply, Meta, Position, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, Refusal};
 use crate::log::Stamped;
-use crate::operation::{Access, Caller, Context, Op, Operation};
+use crate::operation::{Access, Call, Caller, Context, Op, Operation};
 use crate::resource::{Entry, Kind, Page, Resource, Touched};
 use crate::store::{Error, Rows};
 
@@ -34,6 +34,8 @@ pub struct TrialArgs {
     object: RawObject,
 }
 
+impl CommonArgs for TrialArgs {}
+
 /// An object, with what is said beside it.
 #[derive(Serialize, JsonSchema)]
 pub struct EchoReply {
@@ -42,10 +44,31 @@ pub struct EchoReply {
     meta: Option<Meta>,
 }
 
+impl CommonReply for EchoReply {
+    fn meta(&self) -> Option<Meta> {
+        self.meta.clone()
+    }
+    fn warnings(&mut self) -> Option<&mut Vec<String>> {
+        self.meta.as_mut().map(|meta| &mut meta.warnings)
+    }
+}
+
 /// A list.
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ListReply(Vec<RawJson>);
+
+impl CommonReply for ListReply {
+    fn meta(&self) -> Option<Meta> {
+        Some(Meta {
+            position: Position(7),
+            durable: true,
+            project: None,
+            warnings: Vec::new(),
+            total: Some(self.0.len() as u64),
+        })
+    }
+}
 
 /// Gives an object back.
 pub struct Echo;
@@ -55,16 +78,13 @@ impl Op for Echo {
     type Reply = EchoReply;
     const NAME: &'static str = "trial_echo";
     const TITLE: &'static str = "Echo";
-    const SENTENCE: &'static str = "Gives an object back.";
+    const SENTENCE: &'static str = "Returns an object.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
     const RESULT_CHARS_MAX: Option<u64> = Some(500_000);
 
-    fn meta(reply: &EchoReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(_: Arc<Context>, caller: Caller, args: TrialArgs) -> Result<EchoReply, Refusal> {
+    async fn call(call: Call<TrialArgs>) -> Result<EchoReply, Refusal> {
+        let Call { caller, args, .. } = call;
         Ok(EchoReply {
             object: raw(args.object)?,
             meta: Some(Meta {
@@ -86,21 +106,12 @@ impl Op for List {
     type Reply = ListReply;
     const NAME: &'static str = "trial_list";
     const TITLE: &'static str = "List";
-    const SENTENCE: &'static str = "Gives an object back in a list.";
+    const SENTENCE: &'static str = "Returns an object in a list.";
     const ACCESS: Access = Access::Read;
     const WRAPPED_AS: Option<&'static str> = Some("items");
 
-    fn meta(reply: &ListReply) -> Option<Meta> {
-        Some(Meta {
-            position: Position(7),
-            durable: true,
-            project: None,
-            warnings: Vec::new(),
-            total: Some(reply.0.len() as u64),
-        })
-    }
-
-    async fn call(_: Arc<Context>, _: Caller, args: TrialArgs) -> Result<ListReply, Refusal> {
+    async fn call(call: Call<TrialArgs>) -> Result<ListReply, Refusal> {
+        let args = call.args;
         Ok(ListReply(vec![raw(args.object)?]))
     }
 }
@@ -113,15 +124,15 @@ impl Op for Hold {
     type Reply = EchoReply;
     const NAME: &'static str = "trial_hold";
     const TITLE: &'static str = "Hold";
-    const SENTENCE: &'static str = "Gives an object back, later.";
+    const SENTENCE: &'static str = "Returns an object, later.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(cx: Arc<Context>, caller: Caller, args: TrialArgs) -> Result<EchoReply, Refusal> {
+    async fn call(call: Call<TrialArgs>) -> Result<EchoReply, Refusal> {
         BEGUN.add_permits(1);
         if let Ok(may_end) = MAY_END.acquire().await {
             may_end.forget();
         }
-        Echo::call(cx, caller, args).await
+        Echo::call(call).await
     }
 }
 

@@ -1,7 +1,5 @@
 //! `commit_cursor` and `list_cursors`: how far a reader of the log has come, by a name.
 
-use std::sync::Arc;
-
 use lore::protocol::Position;
 use lore::protocol::log::{
     CommitCursorArgs, CommitCursorReply, ListCursorsArgs, ListCursorsReply, NamedCursor,
@@ -12,7 +10,7 @@ use super::follow::reachable;
 use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 1000;
@@ -25,17 +23,14 @@ impl Op for CommitCursor {
     type Reply = CommitCursorReply;
     const NAME: &'static str = "commit_cursor";
     const TITLE: &'static str = "Commit a cursor";
-    const SENTENCE: &'static str = "Notes under a name how far a reader of the log has come, so that \
-        `follow_events` goes on from there, also after a restart. It is on disk when the reply \
-        comes, and never goes back unless `reset` says so. It is no event.";
+    const SENTENCE: &'static str = "Stores the position of a log reader under a name, so that `follow_events` continues from \
+        there, also after a restart. The cursor is on disk before the reply, and moves back only \
+        with `reset`. It is not an event.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: CommitCursorArgs,
-    ) -> Result<CommitCursorReply, Refusal> {
+    async fn call(call: Call<CommitCursorArgs>) -> Result<CommitCursorReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let cursors = Cursors::of(&cx)?;
         let tail = cx.read(None).await?.tail.position;
         let (change, cursor) = match (args.position, args.remove) {
@@ -79,15 +74,12 @@ impl Op for ListCursors {
     type Reply = ListCursorsReply;
     const NAME: &'static str = "list_cursors";
     const TITLE: &'static str = "List cursors";
-    const SENTENCE: &'static str = "Lists the caller's named cursors: where each is, how many \
-        events it is behind, who committed it last and when.";
+    const SENTENCE: &'static str = "Lists the caller's named cursors: position, number of events behind, and who committed it \
+        last and when.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListCursorsArgs,
-    ) -> Result<ListCursorsReply, Refusal> {
+    async fn call(call: Call<ListCursorsArgs>) -> Result<ListCursorsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let store = cx.engine.store_id();
         let tail = cx.read(None).await?.tail.position;
         let behind = match &args.next {

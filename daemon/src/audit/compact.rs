@@ -1,11 +1,9 @@
 //! `compact`: disk space of what is no longer there is given back.
 
-use std::sync::Arc;
-
 use lore::protocol::log::{CompactArgs, CompactReply};
 
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 
 /// `compact`.
 pub struct Compact;
@@ -15,16 +13,12 @@ impl Op for Compact {
     type Reply = CompactReply;
     const NAME: &'static str = "compact";
     const TITLE: &'static str = "Give disk space back";
-    const SENTENCE: &'static str = "Gives back the disk space of everything that was removed before: \
-        its bytes are gone from tables and journal when the reply comes. Others read and write \
-        meanwhile.";
+    const SENTENCE: &'static str = "Frees the disk space of removed data: its bytes are gone from tables and journal before the \
+        reply. Other calls continue meanwhile.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        _args: CompactArgs,
-    ) -> Result<CompactReply, Refusal> {
+    async fn call(call: Call<CompactArgs>) -> Result<CompactReply, Refusal> {
+        let cx = call.cx;
         let done = cx.engine.compact().await?;
         Ok(CompactReply {
             bytes_before: done.bytes_before,

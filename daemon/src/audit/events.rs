@@ -1,14 +1,12 @@
 //! `read_events`: the log as it is, page by page.
 
-use std::sync::Arc;
-
 use lore::protocol::Position;
 use lore::protocol::log::{ReadEventsArgs, ReadEventsReply};
 
 use super::page::{Filter, Page};
 use crate::engine::Published;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 
 /// Events in a page that is read without a thread of its own.
 const QUICK_MAX: u64 = 20;
@@ -21,15 +19,12 @@ impl Op for ReadEvents {
     type Reply = ReadEventsReply;
     const NAME: &'static str = "read_events";
     const TITLE: &'static str = "Read the log";
-    const SENTENCE: &'static str = "Reads events of the log from a position on: what happened, \
-        when, by which agent, in which session.";
+    const SENTENCE: &'static str = "Reads events of the log from a position on: what happened, when, by which agent, in which \
+        session.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: ReadEventsArgs,
-    ) -> Result<ReadEventsReply, Refusal> {
+    async fn call(call: Call<ReadEventsArgs>) -> Result<ReadEventsReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         if is_quick(&args) {

@@ -16,7 +16,7 @@ use super::page::{Filter, Own, Page};
 use super::turn;
 use crate::engine::Published;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 
 /// The longest wait of one call, in milliseconds; longer ones mean this.
 const WAIT_MS_MAX: u64 = 30_000;
@@ -31,17 +31,14 @@ impl Op for FollowEvents {
     type Reply = FollowEventsReply;
     const NAME: &'static str = "follow_events";
     const TITLE: &'static str = "Follow the log";
-    const SENTENCE: &'static str = "Gives events as they are recorded: from a position, a named \
-        cursor or the caller's own last event on, filtered, and waiting up to `wait_ms` for the next \
-        one. Call it again with `from` = `next`: nothing is missed and nothing comes twice.";
+    const SENTENCE: &'static str = "Returns events as they are recorded, filtered, from a position, a named cursor or the \
+        caller's own last event on. Waits up to `wait_ms` for the next one. Call it again with \
+        `from` = `next` to miss and repeat nothing.";
     const ACCESS: Access = Access::Read;
     const WAITS: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: FollowEventsArgs,
-    ) -> Result<FollowEventsReply, Refusal> {
+    async fn call(call: Call<FollowEventsArgs>) -> Result<FollowEventsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let wait_ms = args.wait_ms.unwrap_or(0).min(WAIT_MS_MAX);
         if wait_ms > 0 {
             caller.patience.check()?;
@@ -215,7 +212,8 @@ mod tests {
             wait_ms: Some(WAIT_MS_MAX),
             ..FollowEventsArgs::default()
         };
-        let mut call = pin!(FollowEvents::call(Arc::clone(cx), Caller::default(), args));
+        let call = Call::of::<FollowEvents>(Arc::clone(cx), Caller::default(), args).unwrap();
+        let mut call = pin!(FollowEvents::call(call));
         let wakes = Arc::new(Wakes::default());
         let waker = Waker::from(Arc::clone(&wakes));
         let mut poll = || call.as_mut().poll(&mut Task::from_waker(&waker));

@@ -14,7 +14,7 @@ use crate::engine::WriteState;
 use crate::error::Refusal;
 use crate::live::{LastRead, Live};
 use crate::log::forgotten;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::store::reserve::taken_bytes;
 use crate::upstream::{Resolvers, State};
 use crate::{checkpoints, documents, entities, projects, search, sessions};
@@ -30,15 +30,12 @@ impl Op for Status {
     type Reply = StatusReply;
     const NAME: &'static str = "status";
     const TITLE: &'static str = "Daemon status";
-    const SENTENCE: &'static str = "Tells the daemon's version, process, log position, counts, \
-        sizes and anything that needs attention.";
+    const SENTENCE: &'static str =
+        "Reports the daemon's version, process, log position, counts, sizes and warnings.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: StatusArgs,
-    ) -> Result<StatusReply, Refusal> {
+    async fn call(call: Call<StatusArgs>) -> Result<StatusReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let shared = Arc::clone(&cx);
         let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
         let published = cx.read(None).await?;

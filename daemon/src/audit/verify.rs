@@ -3,7 +3,6 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lore::protocol::log::{
@@ -18,7 +17,7 @@ use crate::engine::{Fold, Settings, replay};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Header, Log, Stamped, StreamName, forgotten};
 use crate::messages;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::projects;
 use crate::sessions;
 use crate::steps;
@@ -59,15 +58,12 @@ impl Op for VerifyLog {
     type Reply = VerifyLogReply;
     const NAME: &'static str = "verify_log";
     const TITLE: &'static str = "Verify the log";
-    const SENTENCE: &'static str = "Walks the whole log and proves it: every link of the chain, \
-        every payload, blob and object against its hash, and every view against a replay.";
+    const SENTENCE: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
+        hash, and every view against a replay.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: VerifyLogArgs,
-    ) -> Result<VerifyLogReply, Refusal> {
+    async fn call(call: Call<VerifyLogArgs>) -> Result<VerifyLogReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         blocking(move || {

@@ -27,7 +27,7 @@ impl Resource for Checkpoint {
     const TEMPLATE: &'static str = "lore://checkpoint/{id}";
     const NAME: &'static str = "checkpoint";
     const TITLE: &'static str = "Checkpoint";
-    const SENTENCE: &'static str = "The context that a checkpoint saved, whole, as a JSON object.";
+    const SENTENCE: &'static str = "The complete context of a checkpoint, as a JSON object.";
     const MIME: &'static str = "application/json";
 
     /// The newest of the caller's current session; any other can be read by its id.

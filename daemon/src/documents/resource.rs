@@ -28,7 +28,7 @@ impl Resource for Document {
     const NAME: &'static str = "document";
     const TITLE: &'static str = "Document";
     const SENTENCE: &'static str =
-        "A document's text as it was taken in, whole; searches give the ids.";
+        "The complete text of a document as it was ingested; searches return the ids.";
     const MIME: &'static str = "text/plain";
 
     async fn list(

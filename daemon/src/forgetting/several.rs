@@ -1,9 +1,6 @@
 //! The decision to forget what was selected: a tombstone for each session and stream, and what it came to,
 //! in one commit.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::command::Counted;
 use super::event::ContentForgotten;
 use super::resting::{Going, Resting};
@@ -36,8 +33,6 @@ pub struct Forget {
     pub body: Body,
     /// Objects that the sessions may be the last to need.
     objects: Vec<Hash>,
-    /// Set when something came meanwhile that was not selected, so that it has to be selected anew.
-    pub is_stale: Arc<AtomicBool>,
 }
 
 impl Forget {
@@ -49,7 +44,6 @@ impl Forget {
             is_by_rule: false,
             body: Body::new(codec::EMPTY.to_vec(), salt),
             objects: Vec::new(),
-            is_stale: Arc::default(),
         }
     }
 
@@ -338,13 +332,11 @@ impl Forget {
 
 impl Command for Forget {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let decided = self.tombstones(on);
-        if let Err(refusal) = &decided
-            && matches!(refusal.code, Code::Conflict | Code::SessionNotFound)
-        {
-            self.is_stale.store(true, Ordering::Release);
-        }
-        decided
+        // Something came meanwhile that was not selected.
+        self.tombstones(on).map_err(|refusal| match refusal.code {
+            Code::Conflict | Code::SessionNotFound => refusal.stale(),
+            _ => refusal,
+        })
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

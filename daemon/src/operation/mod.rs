@@ -9,6 +9,7 @@ pub mod cursor;
 mod extensions;
 mod neighbours;
 mod patience;
+mod stale;
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -19,7 +20,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use lore::protocol::{Args, AsOf, Meta, Position};
+use lore::protocol::{Args, AsOf, CommonArgs, CommonReply, Meta, Position};
 use lored_redact::Redactor;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -41,6 +42,7 @@ pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 pub use extensions::Extensions;
 pub use neighbours::{Neighbour, Neighbours};
 pub use patience::Patience;
+pub use stale::while_stale;
 
 /// How long `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
@@ -82,9 +84,9 @@ pub struct Context {
 /// A capability.
 pub trait Op: 'static {
     /// Arguments on the wire.
-    type Args: DeserializeOwned + Serialize + JsonSchema + Send + 'static;
+    type Args: CommonArgs + DeserializeOwned + Serialize + JsonSchema + Send + 'static;
     /// Reply on the wire.
-    type Reply: Serialize + JsonSchema + Send + 'static;
+    type Reply: CommonReply + Serialize + JsonSchema + Send + 'static;
     /// As called.
     const NAME: &'static str;
     /// For people, in lists.
@@ -109,22 +111,70 @@ pub trait Op: 'static {
     /// not count as calls in flight.
     const WAITS: bool = false;
 
-    /// What is said beside a reply whose shape its source fixes; others say it themselves.
-    fn meta(_reply: &Self::Reply) -> Option<Meta> {
-        None
-    }
-
     /// The reply as a text to read, where that says it better than its JSON does.
     fn readable(_reply: &Self::Reply) -> Option<String> {
         None
     }
 
     /// Does it.
-    fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: Self::Args,
-    ) -> impl Future<Output = Result<Self::Reply, Refusal>> + Send;
+    fn call(call: Call<Self::Args>) -> impl Future<Output = Result<Self::Reply, Refusal>> + Send;
+}
+
+/// A call of an operation.
+pub struct Call<A> {
+    /// What every handler shares.
+    pub cx: Arc<Context>,
+    /// Who calls, under the agent name that the arguments give.
+    pub caller: Caller,
+    /// Its arguments.
+    pub args: A,
+    /// How long the arguments are as text.
+    pub bytes: usize,
+    /// The operation's name.
+    operation: &'static str,
+}
+
+impl<A: CommonArgs + Serialize> Call<A> {
+    /// A call of the operation `O` by the agent that the arguments name, or else by the connection's.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when the agent's name is too long.
+    pub fn of<O: Op<Args = A>>(cx: Arc<Context>, caller: Caller, args: A) -> Result<Self, Refusal> {
+        Ok(Self {
+            cx,
+            caller: caller.acting_as(args.agent())?,
+            args,
+            bytes: 0,
+            operation: O::NAME,
+        })
+    }
+
+    /// Claims the idempotency key of a write: the one given, else the connection's.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when the key is empty or too long.
+    pub fn claim(&self) -> Result<Option<KeyClaim>, Refusal> {
+        self.caller
+            .claim(self.operation, &self.args, self.args.key())
+    }
+}
+
+impl<A> Call<A> {
+    /// What handlers share, who calls, and the arguments.
+    pub fn into_parts(self) -> (Arc<Context>, Caller, A) {
+        (self.cx, self.caller, self.args)
+    }
+
+    /// The same call with the arguments of another operation.
+    pub fn map<B>(self, args: impl FnOnce(A) -> B) -> Call<B> {
+        Call {
+            cx: self.cx,
+            caller: self.caller,
+            args: args(self.args),
+            bytes: self.bytes,
+            operation: self.operation,
+        }
+    }
 }
 
 /// The reply of a call, for any door.
@@ -141,7 +191,25 @@ pub struct Reply {
 /// The answer to a call.
 pub type Answer = Result<Reply, Refusal>;
 
-type Handle = fn(Arc<Context>, Caller, Args) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Handle = fn(Arc<Context>, Caller, RawCall) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// The arguments of a call as its handler gets them.
+#[derive(Debug)]
+pub struct RawCall {
+    /// The arguments as JSON text, without secrets.
+    pub args: Vec<u8>,
+    /// What the reply says about the secrets that were replaced.
+    pub warning: Option<String>,
+}
+
+impl From<Args> for RawCall {
+    fn from(args: Args) -> Self {
+        Self {
+            args: args.into_json(),
+            warning: None,
+        }
+    }
+}
 
 /// One line of the table.
 #[derive(Clone, Copy)]
@@ -187,22 +255,19 @@ impl Operation {
             waits: O::WAITS,
             input: schema_of::<O::Args>,
             output: schema_of::<O::Reply>,
-            handle: |cx, caller, args| {
+            handle: |cx, caller, raw| {
                 Box::pin(async move {
-                    let args: O::Args = args.read()?;
-                    let reply = O::call(cx, caller, args).await?;
-                    let (meta, readable) = (O::meta(&reply), O::readable(&reply));
-                    let json = serde_json::value::to_raw_value(&reply).map_err(|error| {
-                        Refusal::new(
-                            Code::Internal,
-                            format!("the reply does not encode: {error}"),
-                        )
-                    })?;
-                    Ok(Reply {
-                        json,
-                        meta,
-                        readable,
-                    })
+                    let bytes = raw.args.len();
+                    let args: O::Args = Args::Json(raw.args).read()?;
+                    let call = Call {
+                        bytes,
+                        ..Call::of::<O>(cx, caller, args)?
+                    };
+                    let mut reply = O::call(call).await?;
+                    if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
+                        warnings.push(warning);
+                    }
+                    encode::<O>(&reply)
                 })
             },
         }
@@ -212,15 +277,29 @@ impl Operation {
     ///
     /// # Errors
     /// `RATE_LIMITED` when the caller's quota is used up, or what the operation refuses.
-    pub async fn call(&self, cx: Arc<Context>, caller: Caller, args: Args) -> Answer {
+    pub async fn call(&self, cx: Arc<Context>, caller: Caller, call: impl Into<RawCall>) -> Answer {
         if let (Access::Write, Some(quota)) = (self.access, &caller.quota) {
             quota.take()?;
         }
         let span = tracing::debug_span!("call", operation = self.name);
-        answered(self.name, (self.handle)(cx, caller, args))
+        answered(self.name, (self.handle)(cx, caller, call.into()))
             .instrument(span)
             .await
     }
+}
+
+fn encode<O: Op>(reply: &O::Reply) -> Answer {
+    let json = serde_json::value::to_raw_value(reply).map_err(|error| {
+        Refusal::new(
+            Code::Internal,
+            format!("the reply does not encode: {error}"),
+        )
+    })?;
+    Ok(Reply {
+        json,
+        meta: reply.meta(),
+        readable: O::readable(reply),
+    })
 }
 
 /// What a handler answers, even when it panics; our own faults are logged.

@@ -28,8 +28,8 @@ impl Resource for Session {
     const TEMPLATE: &'static str = "lore://session/{id}";
     const NAME: &'static str = "session";
     const TITLE: &'static str = "Session";
-    const SENTENCE: &'static str = "What a session is, as `get_session` tells it: state, topic, \
-        entities, the last tools and their results; as a JSON object.";
+    const SENTENCE: &'static str = "The state of a session as in `get_session`: topic, entities, the last tools with their \
+        results; as a JSON object.";
     const MIME: &'static str = "application/json";
 
     /// The newest that are in use, in the caller's project if it has one.
@@ -80,7 +80,6 @@ impl Resource for Session {
             session: Some(session),
             as_of: None,
             at_least: None,
-            agent: None,
         };
         let read = reading.open(cx, caller).await?;
         blocking(move || {

@@ -1,8 +1,5 @@
 //! Decisions about packs and prunings.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::event::{ContextPruned, ContextUnpruned, Item, PackMade};
 use super::gather::Among;
 use super::view;
@@ -20,8 +17,6 @@ pub struct MakePack {
     pub made: PackMade,
     /// Up to where the log was read for it.
     pub read_at: Position,
-    /// Set when something that it may rest on has gone since, so that it has to be made anew.
-    pub is_stale: Arc<AtomicBool>,
     /// The payload of the event: nothing.
     pub body: Body,
 }
@@ -53,9 +48,10 @@ impl MakePack {
 impl Command for MakePack {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if self.is_gone(on)? {
-            self.is_stale.store(true, Ordering::Release);
             let gone = "something that the context pack would rest on has gone meanwhile";
-            return Err(Refusal::new(Code::Conflict, gone).hint("Repeat the call."));
+            return Err(Refusal::new(Code::Conflict, gone)
+                .hint("Repeat the call.")
+                .stale());
         }
         let id = &self.made.id;
         if view::get(on.rows, id)?.is_some() {
@@ -102,8 +98,6 @@ pub struct TurnWorkingSet {
     pub changed: u64,
     /// Up to where the log was read for it.
     pub read_at: Position,
-    /// Set when it has changed since, so that it has to be prepared anew.
-    pub is_stale: Arc<AtomicBool>,
     /// When sessions expire.
     pub room: Room,
     /// The payload of the event: nothing.
@@ -117,7 +111,6 @@ impl Command for TurnWorkingSet {
         refuse_expired(&self.room, &row, &chosen.session, on.now)?;
         // What is forgotten of it changes nothing that is left of the session.
         if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
-            self.is_stale.store(true, Ordering::Release);
             return Err(Refusal::new(
                 Code::Conflict,
                 format!(
@@ -125,7 +118,8 @@ impl Command for TurnWorkingSet {
                     chosen.session
                 ),
             )
-            .hint("Repeat the call."));
+            .hint("Repeat the call.")
+            .stale());
         }
         let (kind, fact) = match &self.turn {
             Turn::Prune(pruned) => (ContextPruned::KIND, codec::encode(pruned)),

@@ -2,7 +2,6 @@
 //! changed since.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::command::{Turn, TurnWorkingSet, refuse_expired};
 use super::gather::InSession;
@@ -10,12 +9,9 @@ use crate::clock::Micros;
 use crate::engine::{KeyClaim, Outcome, Write};
 use crate::error::Refusal;
 use crate::log::{Actor, Body, codec};
-use crate::operation::{Context, blocking};
+use crate::operation::{Context, blocking, while_stale};
 use crate::sessions::{self, Choice, Room, Wish};
 use crate::state::State;
-
-/// How often it is tried again when the session changes meanwhile.
-const TRIES: usize = 5;
 
 /// What was prepared.
 pub enum Prepared {
@@ -52,8 +48,8 @@ pub async fn turn(
     wish: Wish,
     prepare: impl Fn(&InSession<'_>, Micros) -> Result<Prepared, Refusal> + Clone + Send + 'static,
 ) -> Result<Turned, Refusal> {
-    let mut tries_left = TRIES;
-    loop {
+    let (claim, wish, prepare) = (&claim, &wish, &prepare);
+    while_stale(|| async move {
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
         let session = wish.find(&state, actor, now)?;
@@ -82,13 +78,11 @@ pub async fn turn(
             session: Some(session),
             ..wish.clone()
         };
-        let is_stale = Arc::new(AtomicBool::new(false));
         let command = TurnWorkingSet {
             choice: Choice::prepare(wish, clock),
             turn,
             changed: row.changed,
             read_at,
-            is_stale: Arc::clone(&is_stale),
             room,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
@@ -98,11 +92,7 @@ pub async fn turn(
             key: claim.clone(),
             bytes: 0,
         };
-        let outcome = cx.engine.write(write).await;
-        tries_left -= 1;
-        if outcome.is_err() && is_stale.load(Ordering::Acquire) && tries_left > 0 {
-            continue;
-        }
-        return outcome.map(Turned::Done);
-    }
+        cx.engine.write(write).await.map(Turned::Done)
+    })
+    .await
 }

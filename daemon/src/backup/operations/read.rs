@@ -15,7 +15,7 @@ use crate::backup::source::beside;
 use crate::engine::Published;
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::store::{BlobRef, Error};
 
 fn shelf<'s>(cx: &'s Context, published: &'s Published) -> Shelf<'s> {
@@ -41,16 +41,12 @@ impl Op for Backup {
     type Reply = BackupReply;
     const NAME: &'static str = "backup";
     const TITLE: &'static str = "Read the log for a backup";
-    const SENTENCE: &'static str = "Gives the log's records in their stored bytes behind a position, page \
-        by page, and names the objects and blobs that their events need; `lored backup` writes them \
-        to a folder.";
+    const SENTENCE: &'static str = "Returns the log's records in their stored bytes after a position, page by page, and names \
+        the objects and blobs that their events need. `lored backup` writes them to a folder.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: BackupArgs,
-    ) -> Result<BackupReply, Refusal> {
+    async fn call(call: Call<BackupArgs>) -> Result<BackupReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let bytes_max = args.bytes_max.unwrap_or(PAGE_BYTES);
         if !(1..=PAGE_BYTES_MAX).contains(&bytes_max) {
             return Err(Refusal::invalid(format!(
@@ -120,15 +116,12 @@ impl Op for BackupObjects {
     type Reply = BackupObjectsReply;
     const NAME: &'static str = "backup_objects";
     const TITLE: &'static str = "Read objects for a backup";
-    const SENTENCE: &'static str = "Gives objects, the values of checkpoints, as they are kept: those \
-        that `backup` named.";
+    const SENTENCE: &'static str =
+        "Returns objects, the values of checkpoints, in their stored form. `backup` names them.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: BackupObjectsArgs,
-    ) -> Result<BackupObjectsReply, Refusal> {
+    async fn call(call: Call<BackupObjectsArgs>) -> Result<BackupObjectsReply, Refusal> {
+        let Call { cx, args, .. } = call;
         if args.objects.len() > OBJECTS_MAX {
             return Err(Refusal::invalid(format!(
                 "`objects` has {} items; at most {OBJECTS_MAX} are given at once",
@@ -163,15 +156,12 @@ impl Op for BackupBlob {
     type Reply = BackupBlobReply;
     const NAME: &'static str = "backup_blob";
     const TITLE: &'static str = "Read a blob for a backup";
-    const SENTENCE: &'static str = "Gives a piece of a blob, a large text that events name: one that \
-        `backup` named.";
+    const SENTENCE: &'static str =
+        "Returns a part of a blob, a large text that events name. `backup` names it.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: BackupBlobArgs,
-    ) -> Result<BackupBlobReply, Refusal> {
+    async fn call(call: Call<BackupBlobArgs>) -> Result<BackupBlobReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let blob = BlobRef {
             hash: hash("blob", &args.blob)?.0,
             bytes: args.bytes,

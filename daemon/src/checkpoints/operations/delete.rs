@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lore::protocol::Meta;
 use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
 use super::{Found, checkpoint_id, clear_up, meta_of_write};
@@ -14,7 +13,7 @@ use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::log::Position;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::session_of;
 use crate::state::State;
 use crate::store::{Direction, Error};
@@ -32,17 +31,9 @@ impl Op for Delete {
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    fn meta(reply: &DeleteReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: DeleteArgs,
-    ) -> Result<DeleteReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<DeleteArgs>) -> Result<DeleteReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&cx, &outcome, 0).await;
         }

@@ -1,14 +1,12 @@
 //! `workflow_checkpoint_diff`.
 
-use std::sync::Arc;
-
+use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
-use lore::protocol::{Meta, RawJson};
 
 use super::{Found, meta_of_read};
 use crate::checkpoints::{What, difference};
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
 
 const LIMIT: u64 = 1000;
@@ -22,16 +20,12 @@ impl Op for Diff {
     type Reply = DiffReply;
     const NAME: &'static str = "workflow_checkpoint_diff";
     const TITLE: &'static str = "Compare two checkpoints";
-    const SENTENCE: &'static str = "Tells what was added, removed and changed between two checkpoints, by \
-        JSON Pointer.";
+    const SENTENCE: &'static str =
+        "Compares two checkpoints: values added, removed and changed, by JSON Pointer.";
     const ACCESS: Access = Access::Read;
 
-    fn meta(reply: &DiffReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: DiffArgs) -> Result<DiffReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<DiffArgs>) -> Result<DiffReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(

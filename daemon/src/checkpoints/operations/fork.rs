@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lore::protocol::Meta;
 use lore::protocol::checkpoints::{ForkArgs, ForkReply};
 
 use super::views::check_rules;
@@ -15,7 +14,7 @@ use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{Choice, session_of};
 use crate::state::State;
 
@@ -27,17 +26,13 @@ impl Op for Fork {
     type Reply = ForkReply;
     const NAME: &'static str = "workflow_checkpoint_fork";
     const TITLE: &'static str = "Fork a checkpoint";
-    const SENTENCE: &'static str = "Begins a new session whose first checkpoint is the given one, to try \
-        another way from there; critical keys come along, and no data is copied.";
+    const SENTENCE: &'static str = "Creates a session whose first checkpoint is the given one, to try another way from there. \
+        Critical keys are included, and no data is copied.";
     const ACCESS: Access = Access::Write;
 
-    fn meta(reply: &ForkReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: ForkArgs) -> Result<ForkReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<ForkArgs>) -> Result<ForkReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&cx, &outcome).await;
         }

@@ -1,9 +1,7 @@
 //! `workflow_checkpoint_list`.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use lore::protocol::Meta;
 use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
 
 use super::{Found, meta_of_read, state_as_of};
@@ -12,7 +10,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
 use crate::state::State;
 use crate::store::Direction;
@@ -28,17 +26,13 @@ impl Op for List {
     type Reply = ListReply;
     const NAME: &'static str = "workflow_checkpoint_list";
     const TITLE: &'static str = "List checkpoints";
-    const SENTENCE: &'static str = "Lists metadata of a session's checkpoints, most recent first, to \
-        find one to resume from; by tags, name or words.";
+    const SENTENCE: &'static str = "Lists metadata of a session's checkpoints, newest first, to find one to resume from. Filters \
+        by tags, name or words.";
     const ACCESS: Access = Access::Read;
     const WRAPPED_AS: Option<&'static str> = Some("checkpoints");
 
-    fn meta(reply: &ListReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: ListArgs) -> Result<ListReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
-use lore::protocol::{Meta, RawJson, SessionId};
+use lore::protocol::{RawJson, SessionId};
 
 use super::views::{Subject, budget_of, raw, told};
 use super::{Found, meta_of_read, state_as_of};
@@ -12,7 +12,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{self, LastAccess};
 use crate::state::State;
 use crate::store::Error;
@@ -41,18 +41,14 @@ impl Op for Load {
     type Reply = LoadReply;
     const NAME: &'static str = "workflow_checkpoint_load";
     const TITLE: &'static str = "Load a checkpoint";
-    const SENTENCE: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or \
-        the latest of a session. What was saved comes back equal; `keys` and `maxTokens` shorten what \
-        is shown, never what is stored.";
+    const SENTENCE: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or the latest of a \
+        session. The context is equal to the saved one; `keys` and `maxTokens` shorten only the \
+        reply.";
     const ACCESS: Access = Access::Read;
     const RESULT_CHARS_MAX: Option<u64> = Some(CHARS_MAX);
 
-    fn meta(reply: &LoadReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: LoadArgs) -> Result<LoadReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let which = which(&args)?;
         let past = match (&which, &args.as_of) {
             (Which::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),

@@ -10,7 +10,7 @@ use crate::checkpoints::command::{MarkKey, empty_body};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::Wish;
 use crate::state::State;
 
@@ -25,18 +25,14 @@ impl Op for MarkCritical {
     type Reply = MarkReply;
     const NAME: &'static str = "workflow_mark_critical";
     const TITLE: &'static str = "Mark a key critical";
-    const SENTENCE: &'static str = "Marks a top-level key of the session's context as CRITICAL: its value \
-        is never shortened by any view, and the newest checkpoint that holds it is never cleaned up. \
-        For user goals, decisions, final answers.";
+    const SENTENCE: &'static str = "Marks a top-level key of the session's context as CRITICAL: no view shortens its value, and \
+        the newest checkpoint with it is never cleaned up. Use it for user goals, decisions, final \
+        answers.";
     const ACCESS: Access = Access::Write;
 
-    fn meta(reply: &MarkReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: MarkArgs) -> Result<MarkReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<MarkArgs>) -> Result<MarkReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let is_unmarked = args.unmark == Some(true);
         check(&args.context_key)?;
         let state = State::live(&cx, None).await?;

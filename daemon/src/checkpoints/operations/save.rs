@@ -21,7 +21,7 @@ use crate::checkpoints::{clean_up, key_difference};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish};
 use crate::state::State;
 
@@ -41,17 +41,13 @@ impl Op for Save {
     type Reply = SaveReply;
     const NAME: &'static str = "workflow_checkpoint_save";
     const TITLE: &'static str = "Save a checkpoint";
-    const SENTENCE: &'static str = "Saves the current workflow state and context as a checkpoint and \
-        returns its id for later resumption. Atomic; skipped when the context is identical to the \
-        session's latest checkpoint. Cheap: only what changed is stored.";
+    const SENTENCE: &'static str = "Saves the current workflow state and context as a checkpoint and returns its id for later \
+        resumption. Atomic; skipped if the context equals the session's latest checkpoint. Cheap: \
+        only changes are stored.";
     const ACCESS: Access = Access::Write;
 
-    fn meta(reply: &SaveReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(cx: Arc<Context>, caller: Caller, args: SaveArgs) -> Result<SaveReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<SaveArgs>) -> Result<SaveReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let context = args.context.into_string();
         let bytes = context.len();
         let read = move || prepare::Context::of(&context);

@@ -7,7 +7,7 @@ use lore::protocol::checkpoints::{
     CompressArgs, CompressReply, KeyReport, LayerName, LayerReport, PrioritizeArgs,
     PrioritizeReply, Treatment, ViewReport,
 };
-use lore::protocol::{CheckpointId, Meta, RawJson, RawObject, SessionId};
+use lore::protocol::{CheckpointId, RawJson, RawObject, SessionId};
 use serde_json::{Map, Value};
 
 use super::{Found, meta_of_read};
@@ -19,7 +19,7 @@ use crate::checkpoints::prepare;
 use crate::checkpoints::room::Room;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
 use crate::state::State;
 
@@ -34,20 +34,12 @@ impl Op for Compress {
     type Reply = CompressReply;
     const NAME: &'static str = "workflow_context_compress";
     const TITLE: &'static str = "Fit a context into a budget";
-    const SENTENCE: &'static str = "Shows as much of a context as fits into a budget of tokens, what \
-        matters most first; for a context given, or a stored one, which stays whole.";
+    const SENTENCE: &'static str = "Returns as much of a context as fits into a token budget, the most important keys first. \
+        Takes a context, or a stored one, which stays whole.";
     const ACCESS: Access = Access::Read;
 
-    fn meta(reply: &CompressReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: CompressArgs,
-    ) -> Result<CompressReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<CompressArgs>) -> Result<CompressReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let budget = budget_of(args.max_tokens)?;
         let source = Source {
             context: args.context,
@@ -79,20 +71,12 @@ impl Op for Prioritize {
     type Reply = PrioritizeReply;
     const NAME: &'static str = "workflow_context_prioritize";
     const TITLE: &'static str = "Rank a context's keys";
-    const SENTENCE: &'static str = "Tells for each key of a context how much it matters, why, and how many \
-        tokens it has; with a budget also what would be left of it.";
+    const SENTENCE: &'static str = "Reports the importance of each key of a context, with the reason and its tokens. With a \
+        budget it also reports what would fit of each key.";
     const ACCESS: Access = Access::Read;
 
-    fn meta(reply: &PrioritizeReply) -> Option<Meta> {
-        reply.meta.clone()
-    }
-
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: PrioritizeArgs,
-    ) -> Result<PrioritizeReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<PrioritizeArgs>) -> Result<PrioritizeReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let budget = args.max_tokens.map(budget_of).transpose()?;
         let source = Source {
             context: args.context,

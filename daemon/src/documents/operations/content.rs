@@ -16,7 +16,7 @@ use crate::documents::root::Root;
 use crate::documents::view::{self, DocumentRow};
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
 const CHUNKS: u64 = 50;
@@ -32,16 +32,12 @@ impl Op for GetDocumentContent {
     type Reply = GetDocumentContentReply;
     const NAME: &'static str = "get_document_content";
     const TITLE: &'static str = "Read documents";
-    const SENTENCE: &'static str = "Gives the text of documents, chunk by chunk in order: by the ids that a \
-        search gives, or by context and file name.";
+    const SENTENCE: &'static str = "Returns the text of documents, chunk by chunk in order, by the ids of search results, or by \
+        context and file name.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetDocumentContentArgs,
-    ) -> Result<GetDocumentContentReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<GetDocumentContentArgs>) -> Result<GetDocumentContentReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let most = args.max_chunks.unwrap_or(CHUNKS);
         if !(1..=CHUNKS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(

@@ -1,7 +1,6 @@
 //! `get_document_contexts`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lore::protocol::documents::{
     DocumentContext, GetDocumentContextsArgs, GetDocumentContextsReply,
@@ -11,7 +10,7 @@ use crate::documents::catalogue::Catalogue;
 use crate::documents::room::Room;
 use crate::documents::types::{is_of, type_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
 
 /// What there is of a context.
@@ -58,11 +57,9 @@ impl Op for GetDocumentContexts {
     const ACCESS: Access = Access::Read;
 
     async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetDocumentContextsArgs,
+        call: Call<GetDocumentContextsArgs>,
     ) -> Result<GetDocumentContextsReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+        let Call { cx, args, .. } = call;
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
             let catalogue = Room::of(&cx)?.catalogue(&state)?;

@@ -13,7 +13,7 @@ use crate::documents::catalogue::{Catalogue, Entry};
 use crate::documents::room::Room;
 use crate::documents::types::type_of;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
 /// Characters of a chunk's preview.
@@ -34,11 +34,9 @@ impl Op for ExploreDocumentStructure {
     const ACCESS: Access = Access::Read;
 
     async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ExploreDocumentStructureArgs,
+        call: Call<ExploreDocumentStructureArgs>,
     ) -> Result<ExploreDocumentStructureReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+        let Call { cx, args, .. } = call;
         let most = args.max_items.unwrap_or(ITEMS);
         if !(1..=ITEMS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(

@@ -23,7 +23,7 @@ use crate::documents::view::{self, SourceRow};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::Hash;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -38,16 +38,13 @@ impl Op for PutDocument {
     type Reply = PutDocumentReply;
     const NAME: &'static str = "put_document";
     const TITLE: &'static str = "Send a document";
-    const SENTENCE: &'static str = "Takes in a document that is sent, as text or as Base64: it is read, cut, \
-        found and quoted as a file is. One that is there under its name is replaced, unless it is the same.";
+    const SENTENCE: &'static str = "Stores a document that is sent as text or as Base64. It is read, chunked, searched and cited \
+        like a file. A different document with the same name is replaced.";
     const ACCESS: Access = Access::Write;
     const TAKES_BYTES: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        mut args: PutDocumentArgs,
-    ) -> Result<PutDocumentReply, Refusal> {
+    async fn call(call: Call<PutDocumentArgs>) -> Result<PutDocumentReply, Refusal> {
+        let (cx, caller, mut args) = call.into_parts();
         let mut found = Found::default();
         redact(&cx.redactor, &mut args, &mut found);
         let caller = caller.acting_as(args.agent.as_deref())?;

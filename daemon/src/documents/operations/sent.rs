@@ -1,7 +1,5 @@
 //! `remove_document` and `list_documents`: what was sent, and what need not be sent again.
 
-use std::sync::Arc;
-
 use lore::protocol::documents::{
     ListDocumentsArgs, ListDocumentsReply, ListedDocument, RemoveDocumentArgs, RemoveDocumentReply,
 };
@@ -11,7 +9,7 @@ use crate::documents::command;
 use crate::documents::view;
 use crate::error::Refusal;
 use crate::log::Hash;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
 /// Documents of a page.
@@ -27,18 +25,14 @@ impl Op for RemoveDocument {
     type Reply = RemoveDocumentReply;
     const NAME: &'static str = "remove_document";
     const TITLE: &'static str = "Remove a document that was sent";
-    const SENTENCE: &'static str = "Removes a document that was sent: it is found no more. Documents that are \
-        files go with their files.";
+    const SENTENCE: &'static str =
+        "Removes a sent document from search. Documents from files are removed with their files.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RemoveDocumentArgs,
-    ) -> Result<RemoveDocumentReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<RemoveDocumentArgs>) -> Result<RemoveDocumentReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let command = command::RemoveDocument {
             document: args.document.clone(),
             salt: cx.engine.clock().random(),
@@ -62,16 +56,12 @@ impl Op for ListDocuments {
     type Reply = ListDocumentsReply;
     const NAME: &'static str = "list_documents";
     const TITLE: &'static str = "List the documents of a source";
-    const SENTENCE: &'static str = "Lists the documents of a source by their names, with the SHA-256 of the \
-        bytes that each was made of: what need not be sent again.";
+    const SENTENCE: &'static str = "Lists the documents of a source by name, with the SHA-256 of their bytes, so that unchanged \
+        ones need not be sent again.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListDocumentsArgs,
-    ) -> Result<ListDocumentsReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListDocumentsArgs>) -> Result<ListDocumentsReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let most = args.max_items.unwrap_or(ITEMS);
         if !(1..=ITEMS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(

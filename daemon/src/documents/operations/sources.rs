@@ -16,7 +16,7 @@ use crate::documents::room::{Doing, Progress, Room};
 use crate::documents::sources::{Places, Step};
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -39,20 +39,16 @@ impl Op for AddSource {
     type Reply = AddSourceReply;
     const NAME: &'static str = "add_source";
     const TITLE: &'static str = "Add a source of documents";
-    const SENTENCE: &'static str = "Makes a folder or a file a source of documents: what it holds is taken \
-        in, can be searched, and follows the files as they change. Ignore files are heeded.";
+    const SENTENCE: &'static str = "Adds a folder or a file as a document source. Its files are ingested, searchable, and \
+        followed as they change. Ignore files apply.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: AddSourceArgs,
-    ) -> Result<AddSourceReply, Refusal> {
+    async fn call(call: Call<AddSourceArgs>) -> Result<AddSourceReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if args.sent != Some(true) {
             cx.check_reaches_files()?;
         }
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let added = settings(args, caller.dir.as_deref())?;
         let (shared, wanted) = (Arc::clone(&cx), added);
         let (added, found) = blocking(move || look(&shared, wanted)).await?;
@@ -234,18 +230,14 @@ impl Op for RemoveSource {
     type Reply = RemoveSourceReply;
     const NAME: &'static str = "remove_source";
     const TITLE: &'static str = "Remove a source of documents";
-    const SENTENCE: &'static str = "Removes a source: its documents are found no more. The folder and its \
-        files are left as they are.";
+    const SENTENCE: &'static str = "Removes a source: its documents are no longer found. The folder and its files are not \
+        changed.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RemoveSourceArgs,
-    ) -> Result<RemoveSourceReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<RemoveSourceArgs>) -> Result<RemoveSourceReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let state = State::live(&cx, None).await?;
         let (wanted, shared) = (args.source, Arc::clone(&cx));
         let (source, row, documents) = blocking(move || {
@@ -280,16 +272,12 @@ impl Op for Rescan {
     type Reply = RescanReply;
     const NAME: &'static str = "rescan";
     const TITLE: &'static str = "Look through sources again";
-    const SENTENCE: &'static str = "Looks through a source again, or through all: files that changed are \
-        taken in, those that are gone are forgotten. `list_sources` shows how far it is.";
+    const SENTENCE: &'static str = "Scans one source, or all of them, again: changed files are ingested, and missing ones are \
+        removed. `list_sources` shows the progress.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RescanArgs,
-    ) -> Result<RescanReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<RescanArgs>) -> Result<RescanReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let state = State::live(&cx, None).await?;
         let (wanted, position) = (args.source, state.position());
         let shared = Arc::clone(&cx);
@@ -341,16 +329,12 @@ impl Op for ListSources {
     type Reply = ListSourcesReply;
     const NAME: &'static str = "list_sources";
     const TITLE: &'static str = "List sources of documents";
-    const SENTENCE: &'static str = "Lists the sources of documents: how far each is taken in, whether it is \
-        watched, and which files failed, with the reason.";
+    const SENTENCE: &'static str = "Lists the document sources: progress, whether changes are watched, and failed files with the \
+        reason.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListSourcesArgs,
-    ) -> Result<ListSourcesReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListSourcesArgs>) -> Result<ListSourcesReply, Refusal> {
+        let Call { cx, args, .. } = call;
         // Before the state: a source that is said to be idle has all its documents counted.
         let progress = Room::of(&cx)?.progress().clone();
         let state = State::live(&cx, args.at_least).await?;

@@ -50,9 +50,8 @@ fn of_agent(agent: &str) -> Wish {
 /// Whether what was selected is refused, to be selected anew.
 fn is_refused(bench: &mut Bench, selected: Selected) -> Refusal {
     let forget = Forget::new(selected, [7; 16]);
-    let is_stale = forget.is_stale.clone();
     let refused = bench.one(Ask::new(forget)).unwrap_err();
-    assert!(is_stale.load(std::sync::atomic::Ordering::Acquire));
+    assert!(refused.is_stale);
     refused
 }
 
@@ -226,7 +225,6 @@ fn resting(bench: &Bench, id: &str, among: Among, one: RestsOn) -> MakePack {
         among,
         made,
         read_at: bench.tail.position,
-        is_stale: std::sync::Arc::default(),
         body: Body::new(codec::EMPTY.to_vec(), [6; 16]),
     }
 }
@@ -277,12 +275,11 @@ fn a_pack_of_what_is_gone_is_not_recorded() {
             .one(Ask::new(packed(&bench, "k-1", among.clone())))
             .unwrap();
         let late = packed(&bench, "k-2", among.clone());
-        let is_stale = late.is_stale.clone();
         let selected = select(&bench, &wish);
         bench.one(Ask::new(Forget::new(selected, [7; 16]))).unwrap();
         let refused = bench.one(Ask::new(late)).unwrap_err();
         assert_eq!(refused.code, Code::Conflict, "{refused}");
-        assert!(is_stale.load(std::sync::atomic::Ordering::Acquire));
+        assert!(refused.is_stale);
         is_as_folded(&bench);
     }
 }

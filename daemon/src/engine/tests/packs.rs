@@ -1,7 +1,5 @@
 //! Random packs and prunings: of sessions and of a project, resting on what may be there or not.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::Ask;
@@ -70,7 +68,6 @@ impl Command for TurnNow {
             turn: self.turn.clone(),
             changed: row.map_or(0, |row| row.changed),
             read_at: Position(u64::MAX),
-            is_stale: Arc::default(),
             room: Room::default(),
             body: body(),
         };
@@ -97,7 +94,6 @@ impl Pack {
                 },
                 made: made(*id, of.map(name), *piece),
                 read_at: Position(u64::MAX),
-                is_stale: Arc::default(),
                 body: body(),
             }),
             Self::Prune { session, message } => Ask::new(TurnNow {

@@ -1,7 +1,6 @@
 //! `get_entity`.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use lore::protocol::entities::{
     EntityMention, EntityName, EntityRelation, GetEntityArgs, GetEntityReply,
@@ -17,7 +16,7 @@ use crate::entities::top::Scored;
 use crate::entities::view::{self, DataRow};
 use crate::error::{Code, Refusal};
 use crate::log::{Position, RecordKey};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::reading::{Read, Reading};
 use crate::sessions::Line;
 
@@ -37,26 +36,17 @@ impl Op for GetEntity {
     type Reply = GetEntityReply;
     const NAME: &'static str = "get_entity";
     const TITLE: &'static str = "Show an entity";
-    const SENTENCE: &'static str = "Shows what a session knows of one entity: mentions with what \
-        stands around them, what it belongs to, what it is mentioned with, data of other systems.";
+    const SENTENCE: &'static str = "Returns what a session knows of an entity: mentions with the surrounding text, parents, \
+        relations, data of other systems.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetEntityArgs,
-    ) -> Result<GetEntityReply, Refusal> {
+    async fn call(call: Call<GetEntityArgs>) -> Result<GetEntityReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         if let Some(kind) = &args.kind {
             check_word("kind", kind)?;
         }
         super::caught_up(&cx, args.at_least).await?;
-        let reading = Reading {
-            session: args.session.clone(),
-            as_of: args.as_of.clone(),
-            at_least: args.at_least,
-            agent: args.agent.clone(),
-        };
-        let read = reading.open(cx, caller).await?;
+        let read = Reading::of(&args).open(cx, caller).await?;
         blocking(move || show(&read, &args)).await
     }
 }

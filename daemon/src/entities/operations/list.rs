@@ -15,7 +15,7 @@ use crate::entities::top::{Scored, most_relevant, sort};
 use crate::entities::view::{self, EntityRow};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::reading::Reading;
 use crate::sessions::{self, Line, Within};
 use crate::state::State;
@@ -32,15 +32,12 @@ impl Op for ListEntities {
     type Reply = ListEntitiesReply;
     const NAME: &'static str = "list_entities";
     const TITLE: &'static str = "List entities";
-    const SENTENCE: &'static str = "Lists the things that a session, a project or all sessions are \
-        about: devices, files, issues and the like, the most relevant first, with counts per kind.";
+    const SENTENCE: &'static str = "Lists the entities of a session, a project or all sessions, such as devices, files and \
+        issues. The most relevant come first, with counts per kind.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListEntitiesArgs,
-    ) -> Result<ListEntitiesReply, Refusal> {
+    async fn call(call: Call<ListEntitiesArgs>) -> Result<ListEntitiesReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
@@ -82,17 +79,10 @@ async fn among(
             return Err(Refusal::invalid("`as_of` looks back in one session alone")
                 .hint("Name a `session`, or leave `as_of` out."));
         }
-        caller.acting_as(args.agent.as_deref())?;
         let state = State::live(cx, args.at_least).await?;
         return Ok((state, Among::Projects(args.project.clone())));
     }
-    let reading = Reading {
-        session: args.session.clone(),
-        as_of: args.as_of.clone(),
-        at_least: args.at_least,
-        agent: args.agent.clone(),
-    };
-    let read = reading.open(Arc::clone(cx), caller).await?;
+    let read = Reading::of(args).open(Arc::clone(cx), caller).await?;
     let lines = read.lines()?;
     Ok((read.state, Among::Session(lines)))
 }

@@ -1,7 +1,5 @@
 //! `relate_entities`.
 
-use std::sync::Arc;
-
 use lore::protocol::entities::{EntityName, RelateEntitiesArgs, RelateEntitiesReply};
 
 use super::{check_word, entity_of};
@@ -9,7 +7,7 @@ use crate::entities::command::Note;
 use crate::entities::event::{EntitiesRelated, EntityFact};
 use crate::error::{Code, Refusal};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::sessions::{Choice, Wish, session_of};
 
 /// `relate_entities`.
@@ -20,17 +18,13 @@ impl Op for RelateEntities {
     type Reply = RelateEntitiesReply;
     const NAME: &'static str = "relate_entities";
     const TITLE: &'static str = "Relate two entities";
-    const SENTENCE: &'static str = "Records how one entity of a session is related to another, such \
-        as `connected_to`; `parent` makes it belong to the other.";
+    const SENTENCE: &'static str = "Records a relation between two entities of a session, such as `connected_to`. `parent` makes \
+        the first belong to the second.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RelateEntitiesArgs,
-    ) -> Result<RelateEntitiesReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<RelateEntitiesArgs>) -> Result<RelateEntitiesReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         check_word("relation", &args.relation)?;
         let (from, from_name) = entity_of("from", &args.from)?;
         let (to, to_name) = entity_of("to", &args.to)?;

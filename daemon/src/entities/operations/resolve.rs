@@ -14,7 +14,7 @@ use crate::entities::top::Scored;
 use crate::entities::view;
 use crate::error::{Code, Refusal};
 use crate::log::{Position, RecordKey};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Line, Wish, session_of};
 use crate::state::State;
 
@@ -26,17 +26,13 @@ impl Op for ResolveEntity {
     type Reply = ResolveEntityReply;
     const NAME: &'static str = "resolve_entity";
     const TITLE: &'static str = "Resolve an entity";
-    const SENTENCE: &'static str = "Tells which thing a name means: one that the session or its \
-        project knows, else one that a configured system knows, whose data is kept for an hour.";
+    const SENTENCE: &'static str = "Resolves a name to an entity: one that the session or its project knows, otherwise one of a \
+        configured system, whose data is cached for an hour.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ResolveEntityArgs,
-    ) -> Result<ResolveEntityReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<ResolveEntityArgs>) -> Result<ResolveEntityReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(kind) = &args.kind {
             check_word("kind", kind)?;
         }

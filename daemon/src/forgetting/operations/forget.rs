@@ -1,7 +1,6 @@
 //! `forget`: by session, project, agent, origin and time.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use lore::protocol::AsOf;
 use lore::protocol::log::{ForgetArgs, ForgetReply};
@@ -14,11 +13,8 @@ use crate::forgetting::origin::Origin;
 use crate::forgetting::select::{Looking, Selected, Wish};
 use crate::forgetting::several::{self, EVENTS_MAX};
 use crate::log::Log;
-use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
 use crate::sessions::LastAccess;
-
-/// How often it is tried again when something that is not meant is recorded meanwhile.
-const TRIES: usize = 5;
 
 /// `forget`.
 pub struct Forget;
@@ -28,25 +24,21 @@ impl Op for Forget {
     type Reply = ForgetReply;
     const NAME: &'static str = "forget";
     const TITLE: &'static str = "Forget";
-    const SENTENCE: &'static str = "Forgets what was recorded in a session or project, by an agent, \
-        between two moments, or from one origin, for good: its bytes are gone from the disk when the \
-        reply comes. The log stays provable. `dry_run` counts and changes nothing.";
+    const SENTENCE: &'static str = "Forgets data for good: of a session or project, by an agent, between two moments, or from \
+        one origin. Its bytes are gone from disk before the reply. The log still verifies. `dry_run` \
+        counts and changes nothing.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ForgetArgs,
-    ) -> Result<ForgetReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {
+        let key = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let wish = wish(&args)?;
         if args.dry_run == Some(true) {
             let selected = select(&cx, wish).await?;
             let warnings = vec!["a dry run: nothing was forgotten".to_owned()];
             return Ok(unchanged(&cx, selected, warnings));
         }
-        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let (outcome, kept) = match cx.repeated(&caller, key.as_ref()).await? {
             Some(outcome) => (outcome, Vec::new()),
             None => match forget(&cx, &caller, key, &wish).await? {
@@ -85,22 +77,18 @@ async fn forget(
     key: Option<KeyClaim>,
     wish: &Wish,
 ) -> Result<Came, Refusal> {
-    let mut tries_left = TRIES;
-    loop {
+    let key = &key;
+    while_stale(|| async move {
         let mut selected = select(cx, wish.clone()).await?;
         if selected.is_empty() {
             return Ok(Came::Nothing(Box::new(selected)));
         }
         let kept = std::mem::take(&mut selected.kept);
         let command = several::Forget::new(selected, cx.engine.clock().random());
-        let is_stale = Arc::clone(&command.is_stale);
-        let outcome = cx.write(caller, key.clone(), 0, command).await;
-        tries_left -= 1;
-        if outcome.is_err() && is_stale.load(Ordering::Acquire) && tries_left > 0 {
-            continue;
-        }
-        return outcome.map(|outcome| Came::Forgotten(outcome, kept));
-    }
+        let outcome = cx.write(caller, key.clone(), 0, command).await?;
+        Ok(Came::Forgotten(outcome, kept))
+    })
+    .await
 }
 
 /// What the arguments mean.

@@ -9,7 +9,7 @@ use crate::error::Refusal;
 use crate::forgetting::command::{Counted, ForgetSession as Forget, check};
 use crate::forgetting::finish::finish;
 use crate::log::codec;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{SessionForgotten, session_of};
 
 /// `forget_session`.
@@ -20,22 +20,17 @@ impl Op for ForgetSession {
     type Reply = ForgetSessionReply;
     const NAME: &'static str = "forget_session";
     const TITLE: &'static str = "Forget a session";
-    const SENTENCE: &'static str = "Forgets everything that was recorded in a session, for good: its \
-        bytes are gone from the disk when the reply comes. The log stays provable, and other sessions \
-        as they are.";
+    const SENTENCE: &'static str = "Forgets everything in a session for good: its bytes are gone from disk before the reply. The \
+        log still verifies, and other sessions do not change.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ForgetSessionArgs,
-    ) -> Result<ForgetSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ForgetSessionArgs>) -> Result<ForgetSessionReply, Refusal> {
+        let key = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if args.dry_run == Some(true) {
             return foresee(&cx, args).await;
         }
-        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let outcome = match cx.repeated(&caller, key.as_ref()).await? {
             Some(outcome) => outcome,
             None => {

@@ -1,7 +1,6 @@
 //! `list_messages`.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Order};
 
@@ -11,7 +10,7 @@ use crate::messages::event::{Kind, Sender};
 use crate::messages::read::told;
 use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
+use crate::operation::{Access, Call, Moment, Op, blocking};
 use crate::reading::{Read, Reading};
 use crate::sessions::Line;
 use crate::store::Error;
@@ -33,15 +32,12 @@ impl Op for ListMessages {
     type Reply = ListMessagesReply;
     const NAME: &'static str = "list_messages";
     const TITLE: &'static str = "List messages";
-    const SENTENCE: &'static str = "Lists what was said in a session, page by page, by type and \
-        sender, since a position or time; or one message whole.";
+    const SENTENCE: &'static str = "Lists the messages of a session, page by page, by type and sender, since a position or time; \
+        or returns one message whole.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListMessagesArgs,
-    ) -> Result<ListMessagesReply, Refusal> {
+    async fn call(call: Call<ListMessagesArgs>) -> Result<ListMessagesReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
@@ -50,13 +46,7 @@ impl Op for ListMessages {
             .hint("Use `next` of the reply for the following page."));
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
-        let reading = Reading {
-            session: args.session.clone(),
-            as_of: args.as_of.clone(),
-            at_least: args.at_least,
-            agent: args.agent.clone(),
-        };
-        let read = reading.open(cx, caller).await?;
+        let read = Reading::of(&args).open(cx, caller).await?;
         blocking(move || {
             let lines = read.lines()?;
             match &args.message {

@@ -15,7 +15,7 @@ use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
 use crate::messages::event::{MessageRecorded, Said, ToolUse, decode_message};
 use crate::messages::quotes;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::Text;
@@ -28,27 +28,23 @@ impl Op for RecordMessage {
     type Reply = RecordMessageReply;
     const NAME: &'static str = "record_message";
     const TITLE: &'static str = "Record a message";
-    const SENTENCE: &'static str = "Records what was said in a session, by whom and with which \
-        tools; the entities in it are recognised, so that later messages know what `its` is.";
+    const SENTENCE: &'static str = "Records a message of a session with its sender and tools. Its entities are recognised, so \
+        that later messages can refer to them by `its`.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RecordMessageArgs,
-    ) -> Result<RecordMessageReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<RecordMessageArgs>) -> Result<RecordMessageReply, Refusal> {
+        let claim = call.claim()?;
+        let is_large = call.bytes > PREPARE_INLINE_BYTES_MAX;
+        let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&outcome, Vec::new());
         }
         let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(&cx, None).await?;
-        let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
         let (shared, acting) = (Arc::clone(&cx), caller.clone());
         let prepare = move || prepare(&shared, &state, &acting, wish, args);
-        let (command, warnings) = if large {
+        let (command, warnings) = if is_large {
             blocking(prepare).await?
         } else {
             prepare()?
@@ -57,11 +53,6 @@ impl Op for RecordMessage {
         let outcome = cx.write(&caller, claim, bytes, command).await?;
         reply(&outcome, warnings)
     }
-}
-
-fn bytes_of(args: &RecordMessageArgs) -> usize {
-    let results = args.tools.iter().filter_map(|tool| tool.result.as_ref());
-    args.content.len() + results.map(|result| result.as_str().len()).sum::<usize>()
 }
 
 fn check(args: &RecordMessageArgs) -> Result<(), Refusal> {

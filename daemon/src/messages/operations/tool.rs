@@ -12,7 +12,7 @@ use crate::error::Refusal;
 use crate::log::{Body, codec};
 use crate::messages::command::RecordTool as Record;
 use crate::messages::event::{Executed, ToolRecorded, decode_tool};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::Text;
@@ -25,18 +25,14 @@ impl Op for RecordTool {
     type Reply = RecordToolReply;
     const NAME: &'static str = "record_tool";
     const TITLE: &'static str = "Record a tool at work";
-    const SENTENCE: &'static str = "Records that a tool starts, runs, has completed or failed, for \
-        a session's tool history; results that later calls use are recorded with `record_step`.";
+    const SENTENCE: &'static str = "Records that a tool starts, runs, has completed or failed, for a session's tool history. Use \
+        `record_step` for results that later calls need.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RecordToolArgs,
-    ) -> Result<RecordToolReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<RecordToolArgs>) -> Result<RecordToolReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let is_large =
             args.result.as_ref().map_or(0, |body| body.as_str().len()) > PREPARE_INLINE_BYTES_MAX;

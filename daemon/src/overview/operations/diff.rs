@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use lore::protocol::AsOf;
 use lore::protocol::sessions::{
@@ -15,7 +14,7 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::messages;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{self, LastAccess, Line, Wish};
 use crate::state::State;
 use crate::steps::{self, Attempt, decode_step};
@@ -33,16 +32,12 @@ impl Op for DiffSession {
     type Reply = DiffSessionReply;
     const NAME: &'static str = "diff_session";
     const TITLE: &'static str = "Compare two moments of a session";
-    const SENTENCE: &'static str = "Tells what changed in a session from one moment to another, or \
-        between it and a fork: fields, messages, entities, step results, keys of the latest context.";
+    const SENTENCE: &'static str = "Compares two moments of a session, or a session with its fork: fields, messages, entities, \
+        step results, keys of the latest context.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: DiffSessionArgs,
-    ) -> Result<DiffSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<DiffSessionArgs>) -> Result<DiffSessionReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
         let wish = Wish::of(&caller, args.session.as_ref());
         let now = cx.engine.clock().now();

@@ -1,13 +1,11 @@
 //! `export_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::sessions::{ExportFormat, ExportSessionArgs, ExportSessionReply};
 
 use crate::error::Refusal;
 use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::overview::transfer::{Export, Place, Shelf, markdown};
 use crate::reading::{Read, Reading};
 
@@ -24,15 +22,12 @@ impl Op for ExportSession {
     type Reply = ExportSessionReply;
     const NAME: &'static str = "export_session";
     const TITLE: &'static str = "Export a session";
-    const SENTENCE: &'static str = "Writes a session out page by page: as JSON lines, which \
-        `import_session` takes into this or another store, or as Markdown for people.";
+    const SENTENCE: &'static str = "Exports a session page by page: as JSON lines, which `import_session` reads into this or \
+        another store, or as Markdown for people.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ExportSessionArgs,
-    ) -> Result<ExportSessionReply, Refusal> {
+    async fn call(call: Call<ExportSessionArgs>) -> Result<ExportSessionReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let bytes_max = args.bytes_max.unwrap_or(BYTES);
         if !(1..=BYTES_MAX).contains(&bytes_max) {
             return Err(Refusal::invalid(format!(
@@ -45,7 +40,6 @@ impl Op for ExportSession {
             // The pages behind the first are of its moment, which the cursor tells.
             as_of: args.as_of.filter(|_| args.next.is_none()),
             at_least: args.at_least,
-            agent: args.agent,
         };
         let format = args.format.unwrap_or_default();
         let read = reading.open(cx, caller).await?;

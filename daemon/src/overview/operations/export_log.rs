@@ -1,12 +1,10 @@
 //! `export_log`.
 
-use std::sync::Arc;
-
 use lore::protocol::log::{ExportLogArgs, ExportLogReply};
 
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::overview::transfer::Shelf;
 use crate::overview::whole::{Export, Place, Scope};
 use crate::sessions;
@@ -24,15 +22,12 @@ impl Op for ExportLog {
     type Reply = ExportLogReply;
     const NAME: &'static str = "export_log";
     const TITLE: &'static str = "Export all that is recorded";
-    const SENTENCE: &'static str = "Writes all that is recorded out as JSON lines, page by page: projects \
-        with their context files, then every session; `import_log` takes them into another store.";
+    const SENTENCE: &'static str = "Exports everything as JSON lines, page by page: projects with their context files, then \
+        every session. `import_log` reads them into another store.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        _caller: Caller,
-        args: ExportLogArgs,
-    ) -> Result<ExportLogReply, Refusal> {
+    async fn call(call: Call<ExportLogArgs>) -> Result<ExportLogReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let bytes_max = args.bytes_max.unwrap_or(BYTES);
         if !(1..=BYTES_MAX).contains(&bytes_max) {
             return Err(Refusal::invalid(format!(

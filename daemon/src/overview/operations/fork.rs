@@ -7,7 +7,7 @@ use lore::protocol::{AsOf, Position};
 
 use crate::error::{Code, Refusal};
 use crate::log::Body;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::{parent, session_id};
 use crate::sessions::{self, CreateSession, Details, Parent, SessionCreated, fresh_id, session_of};
 use crate::state::State;
@@ -21,17 +21,13 @@ impl Op for ForkSession {
     type Reply = ForkSessionReply;
     const NAME: &'static str = "fork_session";
     const TITLE: &'static str = "Fork a session";
-    const SENTENCE: &'static str = "Begins a session that shares another one's past up to a moment, \
-        without copying it, and goes its own way from there.";
+    const SENTENCE: &'static str = "Creates a session that shares another one's past up to a moment, without copying it, and \
+        continues separately.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ForkSessionArgs,
-    ) -> Result<ForkSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<ForkSessionArgs>) -> Result<ForkSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if args.title.as_ref().is_some_and(|title| title.len() > 1024) {
             return Err(Refusal::invalid("`title` has at most 1024 bytes"));
         }

@@ -1,7 +1,5 @@
 //! `get_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::sessions::{
     GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution,
 };
@@ -11,7 +9,7 @@ use crate::clock::{Micros, format_time};
 use crate::entities::{self, most_relevant};
 use crate::error::Refusal;
 use crate::messages::{self, Execution, Of};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::reading::{Read, Reading};
 use crate::sessions;
 use crate::sessions::operations::{parent, state};
@@ -35,22 +33,13 @@ impl Op for GetSession {
     type Reply = GetSessionReply;
     const NAME: &'static str = "get_session";
     const TITLE: &'static str = "Show a session";
-    const SENTENCE: &'static str = "Shows what a session is: state, topic, preferences, who takes \
-        part, the entities it is about now, the last tools and their results, tokens used.";
+    const SENTENCE: &'static str = "Returns the state of a session: topic, preferences, agents, current entities, the last tools \
+        with their results, tokens used.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetSessionArgs,
-    ) -> Result<GetSessionReply, Refusal> {
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
-        let read = reading.open(cx, caller).await?;
+    async fn call(call: Call<GetSessionArgs>) -> Result<GetSessionReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let read = Reading::of(&args).open(cx, caller).await?;
         blocking(move || overview(&read)).await
     }
 }

@@ -10,7 +10,7 @@ use crate::checkpoints;
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::overview::transfer::{
     ImportSession as Import, Imported, Ready, Renamed, Workshop, read,
 };
@@ -24,17 +24,12 @@ impl Op for ImportSession {
     type Reply = ImportSessionReply;
     const NAME: &'static str = "import_session";
     const TITLE: &'static str = "Import a session";
-    const SENTENCE: &'static str = "Records a session that `export_session` or another program wrote \
-        as JSON lines: all of it, in one commit, with its times and authors, or nothing, saying which \
-        line is broken.";
+    const SENTENCE: &'static str = "Imports a session from JSON lines of `export_session` or another program: everything in one \
+        commit, with its times and authors, or nothing. An error names the invalid line.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        mut args: ImportSessionArgs,
-    ) -> Result<ImportSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ImportSessionArgs>) -> Result<ImportSessionReply, Refusal> {
+        let (cx, caller, mut args) = call.into_parts();
         let content = std::mem::take(&mut args.content);
         let is_dry = args.dry_run == Some(true);
         let (imported, hash) = blocking(move || {

@@ -9,7 +9,7 @@ use crate::checkpoints;
 use crate::engine::{KeyClaim, Published};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Position};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::overview::transfer::{self, Imported, Renamed, Shelf, Standing, standing};
 use crate::overview::whole::{ImportProjects, Part, Ready, Report, Session, read};
 use crate::{projects, sessions};
@@ -25,17 +25,13 @@ impl Op for ImportLog {
     type Reply = ImportLogReply;
     const NAME: &'static str = "import_log";
     const TITLE: &'static str = "Import what was exported";
-    const SENTENCE: &'static str = "Records what `export_log` or another program wrote as JSON lines. Each \
-        session is recorded whole or not at all; what is there already is not recorded twice, and one that has \
-        grown is gone on with.";
+    const SENTENCE: &'static str = "Imports JSON lines of `export_log` or another program. Each session is recorded as a whole \
+        or not at all. Existing data is not recorded twice, and a session that has grown is appended \
+        to.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ImportLogArgs,
-    ) -> Result<ImportLogReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ImportLogArgs>) -> Result<ImportLogReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         if args.content.len() > CONTENT_BYTES_MAX {
             return Err(Refusal::invalid(format!(
                 "`content` has {} bytes; at most {CONTENT_BYTES_MAX} are taken at once",

@@ -1,12 +1,10 @@
 //! `metrics`.
 
-use std::sync::Arc;
-
 use lore::protocol::sessions::{MetricsArgs, MetricsPoint, MetricsReply};
 
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::reading::{Read, Reading};
 use crate::sessions::{Line, Room};
 use crate::{entities, messages, packs};
@@ -22,15 +20,12 @@ impl Op for Metrics {
     type Reply = MetricsReply;
     const NAME: &'static str = "metrics";
     const TITLE: &'static str = "Metrics of a session";
-    const SENTENCE: &'static str = "Tells how context size, entity count and token use of a session \
-        went over the last hour, message by message, and what they are now.";
+    const SENTENCE: &'static str = "Returns the context size, entity count and token use of a session over the last hour, \
+        message by message, with their current values.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: MetricsArgs,
-    ) -> Result<MetricsReply, Refusal> {
+    async fn call(call: Call<MetricsArgs>) -> Result<MetricsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
@@ -40,13 +35,7 @@ impl Op for Metrics {
         let keep_ms = args.since_ms.unwrap_or(Room::of(&cx).metrics_keep_ms);
         let now = cx.engine.clock().now();
         let since = now.saturating_sub(keep_ms.saturating_mul(1000));
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
-        let read = reading.open(cx, caller).await?;
+        let read = Reading::of(&args).open(cx, caller).await?;
         blocking(move || {
             let (state, lines) = (&read.state, read.lines()?);
             let points = packs::series(state, &state.log(), &lines, since, limit as usize)?;

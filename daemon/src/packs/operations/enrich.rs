@@ -1,15 +1,14 @@
 //! `enrich_message`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
 
-use super::make::{Wanted, recorded};
+use super::make::Wanted;
 use super::wire;
 use crate::entities;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
 use crate::packs::event::MadeFor;
 use crate::packs::gather::{self, Among, InSession};
 use crate::sessions::{self, Wish};
@@ -24,18 +23,13 @@ impl Op for EnrichMessage {
     type Reply = EnrichMessageReply;
     const NAME: &'static str = "enrich_message";
     const TITLE: &'static str = "Put a message into its context";
-    const SENTENCE: &'static str = "Makes a prompt of a message with what it needs of its session: \
-        history, entities, values it names, passages of context files, topic; within a budget of tokens, each piece with where it \
-        comes from.";
+    const SENTENCE: &'static str = "Builds a prompt for a message from its session: history, entities, values it names, passages \
+        of context files, topic. Stays within a token budget and names the source of each piece.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: EnrichMessageArgs,
-    ) -> Result<EnrichMessageReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        recorded(|is_stale| Self::once(&cx, &caller, &args, is_stale)).await
+    async fn call(call: Call<EnrichMessageArgs>) -> Result<EnrichMessageReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        while_stale(|| Self::once(&cx, &caller, &args)).await
     }
 }
 
@@ -44,17 +38,13 @@ impl EnrichMessage {
         cx: &Arc<Context>,
         caller: &Caller,
         args: &EnrichMessageArgs,
-        is_stale: Arc<AtomicBool>,
     ) -> Result<EnrichMessageReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
         let wish = Wish::of(caller, args.session.as_ref());
         let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
         let among = Among::Session(session.clone());
         let message = args.message.clone();
-        let wanted = Wanted {
-            is_stale,
-            ..Wanted::new(among, MadeFor::Message, message, args.max_tokens)?
-        };
+        let wanted = Wanted::new(among, MadeFor::Message, message, args.max_tokens)?;
         let rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         let max_tokens = wanted.max_tokens;
         let of = session.clone();

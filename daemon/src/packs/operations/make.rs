@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use lore::protocol::Position;
 use lore::protocol::packs::{LeftOut, PackSection};
@@ -34,8 +33,6 @@ const CACHED_MICROS: Micros = 600 * 1_000_000;
 const PIECE_BYTES: usize = 256;
 /// Hashes by which quotes of one pack are recognised, at most.
 const HASHES_MAX: usize = 4096;
-/// How often a pack is made when something that it may rest on goes meanwhile.
-const TRIES: usize = 5;
 
 /// A pack to be made.
 pub struct Wanted {
@@ -47,27 +44,6 @@ pub struct Wanted {
     pub text: String,
     /// The tokens that it may have.
     pub max_tokens: u64,
-    /// Set when something that it may rest on went before it was recorded.
-    pub is_stale: Arc<AtomicBool>,
-}
-
-/// Makes a pack; anew when something that it may rest on went before it was recorded.
-///
-/// # Errors
-/// What `make` refuses, `CONFLICT` when something goes all the time.
-pub async fn recorded<R, F>(make: impl Fn(Arc<AtomicBool>) -> F) -> Result<R, Refusal>
-where
-    F: Future<Output = Result<R, Refusal>>,
-{
-    let mut tries_left = TRIES;
-    loop {
-        let is_stale = Arc::new(AtomicBool::new(false));
-        let made = make(Arc::clone(&is_stale)).await;
-        tries_left -= 1;
-        if made.is_ok() || tries_left == 0 || !is_stale.load(Ordering::Acquire) {
-            return made;
-        }
-    }
 }
 
 /// A pack that was made, as replies tell it and the cache keeps it.
@@ -132,7 +108,6 @@ impl Wanted {
             made_for,
             text,
             max_tokens,
-            is_stale: Arc::default(),
         })
     }
 
@@ -226,7 +201,6 @@ impl Wanted {
             made: self.event(&pack, &built),
             among: self.among,
             read_at: state.position(),
-            is_stale: self.is_stale,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
         let made = Made {

@@ -1,7 +1,5 @@
 //! `prune_session` and `unprune_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::packs::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,
 };
@@ -9,7 +7,7 @@ use lore::protocol::packs::{
 use super::wire;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::packs::command::Turn;
 use crate::packs::event::{Strategy, decode_pruned, decode_unpruned};
 use crate::packs::gather::InSession;
@@ -25,18 +23,14 @@ impl Op for PruneSession {
     type Reply = PruneSessionReply;
     const NAME: &'static str = "prune_session";
     const TITLE: &'static str = "Prune a session";
-    const SENTENCE: &'static str = "Makes what a session has in mind small: packs draw from the newest \
-        and the important messages, the most relevant entities and the newest tool executions from then \
-        on. Nothing is deleted; `unprune_session` undoes it.";
+    const SENTENCE: &'static str = "Reduces what a session's packs draw from: the newest and the important messages, the most \
+        relevant entities and the newest tool executions. Deletes nothing; `unprune_session` undoes \
+        it.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: PruneSessionArgs,
-    ) -> Result<PruneSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<PruneSessionArgs>) -> Result<PruneSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return pruned(&outcome);
         }
@@ -111,17 +105,13 @@ impl Op for UnpruneSession {
     type Reply = UnpruneSessionReply;
     const NAME: &'static str = "unprune_session";
     const TITLE: &'static str = "Undo a pruning";
-    const SENTENCE: &'static str = "Undoes the last pruning of a session that was not yet undone: what \
-        it left out of the session's mind is there again.";
+    const SENTENCE: &'static str = "Undoes the last pruning of a session that is still in effect: packs draw from the pruned \
+        data again.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: UnpruneSessionArgs,
-    ) -> Result<UnpruneSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<UnpruneSessionArgs>) -> Result<UnpruneSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return unpruned(&outcome);
         }

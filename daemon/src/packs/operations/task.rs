@@ -1,14 +1,13 @@
 //! `context_pack`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
 
-use super::make::{Wanted, recorded};
+use super::make::Wanted;
 use super::wire;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
 use crate::packs::event::MadeFor;
 use crate::packs::gather::{self, Among};
 use crate::sessions;
@@ -22,18 +21,13 @@ impl Op for ContextPack {
     type Reply = ContextPackReply;
     const NAME: &'static str = "context_pack";
     const TITLE: &'static str = "Put a task into its context";
-    const SENTENCE: &'static str = "Makes a prompt of a task with what is known in a project, across its \
-        sessions: what was said last, what the task names, what checkpoints and context files hold; within a budget of \
-        tokens.";
+    const SENTENCE: &'static str = "Builds a prompt for a task from a project's sessions: the last messages, what the task \
+        names, checkpoints and context files. Stays within a token budget.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ContextPackArgs,
-    ) -> Result<ContextPackReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        recorded(|is_stale| Self::once(&cx, &caller, &args, is_stale)).await
+    async fn call(call: Call<ContextPackArgs>) -> Result<ContextPackReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        while_stale(|| Self::once(&cx, &caller, &args)).await
     }
 }
 
@@ -42,7 +36,6 @@ impl ContextPack {
         cx: &Arc<Context>,
         caller: &Caller,
         args: &ContextPackArgs,
-        is_stale: Arc<AtomicBool>,
     ) -> Result<ContextPackReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
         let among = among(args, caller, &state)?;
@@ -65,10 +58,7 @@ impl ContextPack {
         rests_on.extend(files);
         rests_on.extend(gather::found::rests_on(&state)?);
         let query = args.query.clone();
-        let wanted = Wanted {
-            is_stale,
-            ..Wanted::new(among.clone(), MadeFor::Task, query, args.max_tokens)?
-        };
+        let wanted = Wanted::new(among.clone(), MadeFor::Task, query, args.max_tokens)?;
         let max_tokens = wanted.max_tokens;
         let given = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {

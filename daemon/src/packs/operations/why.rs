@@ -1,7 +1,5 @@
 //! `why`: from a pack to the events that it rests on, and from an event to the packs that used it.
 
-use std::sync::Arc;
-
 use lore::protocol::packs::{
     MadeFor as WireMadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply,
 };
@@ -14,7 +12,7 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Position, Stamped};
 use crate::messages::{self, MessageFact};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::packs::craft::SectionName;
 use crate::packs::event::{Item, MadeFor, PackFact, RestsOn, decode_pack};
 use crate::packs::view;
@@ -36,20 +34,16 @@ impl Op for Why {
     type Reply = WhyReply;
     const NAME: &'static str = "why";
     const TITLE: &'static str = "Tell what rests on what";
-    const SENTENCE: &'static str = "Tells the events that a context pack rests on, and so an answer that \
-        was made with it; or, of a message, a step or any other event, the packs that used it.";
+    const SENTENCE: &'static str = "Returns the events that a context pack draws on, and so the sources of an answer built from \
+        it. For a message, a step or another event it returns the packs that used it.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(cx: Arc<Context>, caller: Caller, args: WhyArgs) -> Result<WhyReply, Refusal> {
+    async fn call(call: Call<WhyArgs>) -> Result<WhyReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let what = what(&args)?;
         let needs_session = matches!(what, What::Message(_) | What::Step(..) | What::Execution(_));
         if needs_session || args.session.is_some() {
-            let reading = Reading {
-                session: args.session,
-                as_of: None,
-                at_least: args.at_least,
-                agent: args.agent,
-            };
+            let reading = Reading::of(&args);
             let read = reading.open(cx, caller).await?;
             return blocking(move || {
                 let Read {
@@ -59,7 +53,6 @@ impl Op for Why {
             })
             .await;
         }
-        caller.acting_as(args.agent.as_deref())?;
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || tell(&cx, &state, "", what)).await
     }

@@ -12,7 +12,7 @@ use super::wire;
 use super::{Found, change, check_file_type, content_of, path_of, types_known, version_at};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Moment, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
 use crate::projects::outline::Outline;
 use crate::projects::room::Room;
 use crate::projects::template::{Layers, Template};
@@ -29,16 +29,12 @@ impl Op for GetContext {
     type Reply = GetContextReply;
     const NAME: &'static str = "get_context";
     const TITLE: &'static str = "Get a context file";
-    const SENTENCE: &'static str = "Gets a project's context file with its current content, version and \
-        validation; where nothing is written yet, the template to write it by.";
+    const SENTENCE: &'static str = "Returns a project's context file with its content, version and validation. If nothing is \
+        written yet, it returns the template.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetContextArgs,
-    ) -> Result<GetContextReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<GetContextArgs>) -> Result<GetContextReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let named = [
             args.version.is_some(),
             args.draft == Some(true),
@@ -297,16 +293,12 @@ impl Op for ListContexts {
     type Reply = ListContextsReply;
     const NAME: &'static str = "list_contexts";
     const TITLE: &'static str = "List context files";
-    const SENTENCE: &'static str = "Lists a project's context files, those that could be written too: \
-        version, author, size, errors, and who has a draft that did not fit.";
+    const SENTENCE: &'static str = "Lists a project's context files, existing and possible ones: version, author, size, errors, \
+        and agents with a draft.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListContextsArgs,
-    ) -> Result<ListContextsReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListContextsArgs>) -> Result<ListContextsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
         let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
         blocking(move || Reading::of(&cx, &state, found)?.list()).await

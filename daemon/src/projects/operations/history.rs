@@ -12,7 +12,7 @@ use super::{Found, change, check_file_type, content_of, types_known};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::projects::changes::changed_sections;
 use crate::projects::compare::unified;
 use crate::projects::event::brought;
@@ -34,16 +34,12 @@ impl Op for ContextHistory {
     type Reply = ContextHistoryReply;
     const NAME: &'static str = "context_history";
     const TITLE: &'static str = "History of a context file";
-    const SENTENCE: &'static str = "Lists the versions of a context file, the newest first: who wrote \
-        them, when, how, and which sections changed.";
+    const SENTENCE: &'static str = "Lists the versions of a context file, the newest first: author, time, kind of change, and \
+        changed sections.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ContextHistoryArgs,
-    ) -> Result<ContextHistoryReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ContextHistoryArgs>) -> Result<ContextHistoryReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
@@ -153,16 +149,12 @@ impl Op for DiffContext {
     type Reply = DiffContextReply;
     const NAME: &'static str = "diff_context";
     const TITLE: &'static str = "Compare versions of a context file";
-    const SENTENCE: &'static str = "Says what changed between two versions of a context file: the \
-        sections, and the lines as a unified diff.";
+    const SENTENCE: &'static str = "Compares two versions of a context file: the changed sections, and the lines as a unified \
+        diff.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: DiffContextArgs,
-    ) -> Result<DiffContextReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<DiffContextArgs>) -> Result<DiffContextReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
         let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
         blocking(move || difference(&cx, &state, found, args)).await

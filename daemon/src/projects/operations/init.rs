@@ -9,7 +9,7 @@ use super::known;
 use crate::engine::KeyClaim;
 use crate::error::Refusal;
 use crate::log::Stamped;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::command::{Initialise, Instead, Report, Subject};
 use crate::projects::place::Place;
 use crate::projects::room::Room;
@@ -26,20 +26,16 @@ impl Op for InitProject {
     type Reply = InitProjectReply;
     const NAME: &'static str = "init_project";
     const TITLE: &'static str = "Make a directory a project";
-    const SENTENCE: &'static str = "Makes a directory a project with context files of its own. All \
-        worktrees of a repository are one project; directories of the same name are several.";
+    const SENTENCE: &'static str = "Makes a directory a project with its own context files. All worktrees of a repository are \
+        one project; different directories of the same name are different projects.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: InitProjectArgs,
-    ) -> Result<InitProjectReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<InitProjectArgs>) -> Result<InitProjectReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         if let Some(name) = &args.name {
             check_name(name)?;
         }
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let place = place(&cx, &caller, args.path).await?;
         initialise(&cx, &caller, place, args.name, claim).await
     }

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::path::Path;
-use std::sync::Arc;
 
 use lore::protocol::projects::{ListProjectsArgs, ListProjectsReply, Project, Worktree};
 
@@ -10,7 +9,7 @@ use super::types_of;
 use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::room::Room;
 use crate::projects::view::{self, ProjectRow};
 use crate::state::State;
@@ -26,16 +25,12 @@ impl Op for ListProjects {
     type Reply = ListProjectsReply;
     const NAME: &'static str = "list_projects";
     const TITLE: &'static str = "List projects";
-    const SENTENCE: &'static str = "Lists the projects that have context files or were made known, the \
-        one changed last first, with their directories, worktrees and branches.";
+    const SENTENCE: &'static str = "Lists the projects, the most recently changed first, with their directories, worktrees and \
+        branches.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListProjectsArgs,
-    ) -> Result<ListProjectsReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListProjectsArgs>) -> Result<ListProjectsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(

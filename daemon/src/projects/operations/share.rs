@@ -11,7 +11,7 @@ use super::Found;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::log::codec;
-use crate::operation::{Access, Caller, Context, Neighbours, Op, blocking};
+use crate::operation::{Access, Call, Context, Neighbours, Op, blocking};
 use crate::projects::command::Shares;
 use crate::projects::event::{ProjectShared, ShareAccess};
 use crate::projects::view;
@@ -25,18 +25,14 @@ impl Op for ShareProject {
     type Reply = ShareProjectReply;
     const NAME: &'static str = "share_project";
     const TITLE: &'static str = "Share a project";
-    const SENTENCE: &'static str = "Lets another user of the machine read, or also write, the context files \
-        of a project; `access: none` takes it back. For daemons that serve all users: in one of a single \
-        user all share its memory.";
+    const SENTENCE: &'static str = "Lets another user of the machine read, or also write, the context files of a project; \
+        `access: none` revokes it. Only for daemons that serve all users: all users of any other \
+        daemon share its data.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ShareProjectArgs,
-    ) -> Result<ShareProjectReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<ShareProjectArgs>) -> Result<ShareProjectReply, Refusal> {
+        let key = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let neighbours = neighbours(&cx)?;
         let (uid_of, name) = (neighbours.uid, args.user.clone());
         // May ask the system's user database.
@@ -91,16 +87,12 @@ impl Op for ListShares {
     type Reply = ListSharesReply;
     const NAME: &'static str = "list_shares";
     const TITLE: &'static str = "List who shares a project";
-    const SENTENCE: &'static str = "Lists the users of the machine that may read or write the context files \
-        of a project.";
+    const SENTENCE: &'static str =
+        "Lists the users of the machine that may read or write the context files of a project.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListSharesArgs,
-    ) -> Result<ListSharesReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListSharesArgs>) -> Result<ListSharesReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
         let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
         let position = state.position();

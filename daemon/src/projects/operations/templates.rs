@@ -9,7 +9,7 @@ use lore::protocol::projects::{
 
 use super::{Found, check_file_type, types_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::room::Room;
 use crate::projects::template::{InForce, Layer, Layers};
 use crate::state::State;
@@ -22,16 +22,12 @@ impl Op for GetTemplate {
     type Reply = GetTemplateReply;
     const NAME: &'static str = "get_template";
     const TITLE: &'static str = "Get a template";
-    const SENTENCE: &'static str = "Says what a context file of a type is to look like: its sections, \
-        entries and rules, and a whole example that fits.";
+    const SENTENCE: &'static str = "Returns the template of a type of context file: its sections, entries and rules, and a \
+        complete valid example.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetTemplateArgs,
-    ) -> Result<GetTemplateReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<GetTemplateArgs>) -> Result<GetTemplateReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
         check_file_type(&args.file_type, &types_of(&asked.layers))?;
         let Some(found) = asked.layers.get(&args.file_type) else {
@@ -64,16 +60,12 @@ impl Op for ListTemplates {
     type Reply = ListTemplatesReply;
     const NAME: &'static str = "list_templates";
     const TITLE: &'static str = "List templates";
-    const SENTENCE: &'static str = "Lists the types of context files there are, where their templates \
-        come from, and template files that cannot be used, with line and reason.";
+    const SENTENCE: &'static str = "Lists the types of context files with the origin of their templates, and invalid template \
+        files with line and reason.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListTemplatesArgs,
-    ) -> Result<ListTemplatesReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListTemplatesArgs>) -> Result<ListTemplatesReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
         let lines = asked.layers.all().map(|found| TemplateLine {
             file_type: found.template.name.clone(),

@@ -9,7 +9,7 @@ use lore::protocol::projects::{
 use super::Found;
 use super::writing::Writing;
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::state::State;
 
 /// The longest reason, in bytes.
@@ -23,16 +23,12 @@ impl Op for UpdateContext {
     type Reply = UpdateContextReply;
     const NAME: &'static str = "update_context";
     const TITLE: &'static str = "Update a context file";
-    const SENTENCE: &'static str = "Updates a project's context file with the whole new content. What \
-        does not fit its template comes back with how to mend it: correct that and call again.";
+    const SENTENCE: &'static str = "Updates a project's context file with the complete new content. Invalid content returns \
+        correction steps: apply them and call again.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        mut args: UpdateContextArgs,
-    ) -> Result<UpdateContextReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<UpdateContextArgs>) -> Result<UpdateContextReply, Refusal> {
+        let (cx, caller, mut args) = call.into_parts();
         let state = Arc::new(State::live(&cx, None).await?);
         let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
         // A key stands for the project that was meant, not for the word `current`.
@@ -61,16 +57,12 @@ impl Op for AppendContext {
     type Reply = UpdateContextReply;
     const NAME: &'static str = "append_context";
     const TITLE: &'static str = "Add an entry to a context file";
-    const SENTENCE: &'static str = "Adds an entry, such as a bug, a feature or a session's summary, \
-        where the template says; the rest of the file stays as it is, whoever else writes to it.";
+    const SENTENCE: &'static str = "Appends an entry, such as a bug, a feature or a session summary, where the template puts it. \
+        The rest of the file stays unchanged, even with concurrent writers.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        mut args: AppendContextArgs,
-    ) -> Result<UpdateContextReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<AppendContextArgs>) -> Result<UpdateContextReply, Refusal> {
+        let (cx, caller, mut args) = call.into_parts();
         let state = Arc::new(State::live(&cx, None).await?);
         let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
         args.project_id.clone_from(&found.project);
@@ -98,17 +90,12 @@ impl Op for ClearContext {
     type Reply = ClearContextReply;
     const NAME: &'static str = "clear_context";
     const TITLE: &'static str = "Clear a context file";
-    const SENTENCE: &'static str = "Empties a context file and takes it from the disk. Every earlier \
-        version stays in its history.";
+    const SENTENCE: &'static str = "Empties a context file and removes it from disk. Every earlier version stays in its history.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        mut args: ClearContextArgs,
-    ) -> Result<ClearContextReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ClearContextArgs>) -> Result<ClearContextReply, Refusal> {
+        let (cx, caller, mut args) = call.into_parts();
         if let Some(reason) = &args.reason
             && reason.len() > REASON_BYTES_MAX
         {

@@ -1,7 +1,5 @@
 //! `search_documents`.
 
-use std::sync::Arc;
-
 use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
@@ -10,7 +8,7 @@ use super::given::{fusing, mode, narrowed};
 use super::readable::readable;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::state::State;
 
@@ -30,12 +28,8 @@ impl Op for SearchDocuments {
         project files, and more.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: SearchDocumentsArgs,
-    ) -> Result<SearchReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<SearchDocumentsArgs>) -> Result<SearchReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let ask = Ask {
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),

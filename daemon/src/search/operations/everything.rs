@@ -1,7 +1,5 @@
 //! `search`: over all kinds.
 
-use std::sync::Arc;
-
 use lore::protocol::search::{SearchArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
@@ -12,7 +10,7 @@ use super::readable::readable;
 use super::result::kind_of;
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::List;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::projects;
 use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
 use crate::sessions;
@@ -27,16 +25,12 @@ impl Op for Search {
     type Reply = SearchReply;
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search everything";
-    const SENTENCE: &'static str = "Searches everything that is known: documents, what was said, what tools \
-        returned, context files, checkpoints. `kinds`, `session` and `project` narrow it.";
+    const SENTENCE: &'static str = "Searches everything: documents, messages, tool results, context files, checkpoints. `kinds`, \
+        `session` and `project` narrow it.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: SearchArgs,
-    ) -> Result<SearchReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<SearchArgs>) -> Result<SearchReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let narrowed = narrowed(args.filters.unwrap_or_default())?;
         let kinds: Vec<Kind> = match args.kinds.is_empty() {
             true => Kind::ALL.to_vec(),

@@ -26,7 +26,7 @@ use super::summary::GetIndexSummary;
 use crate::documents::operations::contexts::GetDocumentContexts;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Context, Op};
 use crate::search::ask::{Ask, Fusing, results};
 use crate::state::State;
 
@@ -43,18 +43,11 @@ struct Wanted {
     work_item: Option<String>,
     filters: Filters,
     max_results: Option<u64>,
-    agent: Option<String>,
     at_least: Option<Position>,
 }
 
 /// Searches; a page has at most so many results.
-async fn search(
-    cx: Arc<Context>,
-    caller: Caller,
-    wanted: Wanted,
-    most: u64,
-) -> Result<SearchReply, Refusal> {
-    caller.acting_as(wanted.agent.as_deref())?;
+async fn search(cx: Arc<Context>, wanted: Wanted, most: u64) -> Result<SearchReply, Refusal> {
     let is_listing = wanted.query.is_none();
     let mut narrowed = given::narrowed(wanted.filters)?;
     if let Some(work_item) = wanted.work_item.filter(|id| !id.is_empty()) {
@@ -111,13 +104,9 @@ macro_rules! search {
             const SENTENCE: &'static str = $sentence;
             const ACCESS: Access = Access::Read;
 
-            async fn call(
-                cx: Arc<Context>,
-                caller: Caller,
-                args: $args,
-            ) -> Result<SearchReply, Refusal> {
+            async fn call(call: Call<$args>) -> Result<SearchReply, Refusal> {
                 let wanted: fn($args) -> Result<Wanted, Refusal> = $wanted;
-                search(cx, caller, wanted(args)?, $most).await
+                search(call.cx, wanted(call.args)?, $most).await
             }
 
             fn readable(reply: &SearchReply) -> Option<String> {
@@ -139,7 +128,6 @@ search!(
         search_type: args.search_type,
         work_item: args.work_item_id,
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -157,7 +145,6 @@ search!(
         query: args.query,
         work_item: Some(said("work_item_id", args.work_item_id)?),
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -175,7 +162,6 @@ search!(
         search_type: Some(SearchType::Semantic),
         work_item: args.work_item_id,
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -196,7 +182,6 @@ search!(
             ..Filters::default()
         },
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -217,7 +202,6 @@ search!(
             ..Filters::default()
         },
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -241,7 +225,6 @@ search!(
             ..Filters::default()
         },
         max_results: args.max_results,
-        agent: args.agent,
         at_least: args.at_least,
         ..Wanted::default()
     })
@@ -259,17 +242,12 @@ impl Op for GetWorkItemList {
         "Lists all work items: every context with its documents. Newer: `get_document_contexts`.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetWorkItemListArgs,
-    ) -> Result<GetDocumentContextsReply, Refusal> {
-        let args = GetDocumentContextsArgs {
-            agent: args.agent,
+    async fn call(call: Call<GetWorkItemListArgs>) -> Result<GetDocumentContextsReply, Refusal> {
+        let call = call.map(|args| GetDocumentContextsArgs {
             at_least: args.at_least,
             ..GetDocumentContextsArgs::default()
-        };
-        GetDocumentContexts::call(cx, caller, args).await
+        });
+        GetDocumentContexts::call(call).await
     }
 
     fn readable(reply: &GetDocumentContextsReply) -> Option<String> {
@@ -289,17 +267,13 @@ impl Op for GetWorkItemSummary {
         types, categories and tags. Newer: `get_index_summary`.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetWorkItemSummaryArgs,
-    ) -> Result<GetIndexSummaryReply, Refusal> {
-        let args = GetIndexSummaryArgs {
+    async fn call(call: Call<GetWorkItemSummaryArgs>) -> Result<GetIndexSummaryReply, Refusal> {
+        let call = call.map(|args| GetIndexSummaryArgs {
             detail_level: Some(DetailLevel::Detailed),
-            agent: args.agent,
             at_least: args.at_least,
-        };
-        GetIndexSummary::call(cx, caller, args).await
+            agent: args.agent,
+        });
+        GetIndexSummary::call(call).await
     }
 
     fn readable(reply: &GetIndexSummaryReply) -> Option<String> {

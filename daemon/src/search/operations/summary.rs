@@ -1,7 +1,6 @@
 //! `get_index_summary`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lore::protocol::documents::{
     ContextSummary, DetailLevel, Facet, FileFailure, GetIndexSummaryArgs, GetIndexSummaryReply,
@@ -14,7 +13,7 @@ use crate::clock::format_time;
 use crate::documents::operations::contexts::contexts;
 use crate::documents::{self, Catalogue, Entry, type_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
 /// Contexts, file types, categories and tags of a detailed summary.
@@ -32,12 +31,8 @@ impl Op for GetIndexSummary {
         document types, categories, and system health.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetIndexSummaryArgs,
-    ) -> Result<GetIndexSummaryReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<GetIndexSummaryArgs>) -> Result<GetIndexSummaryReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || summary(&cx, &state, args.detail_level.unwrap_or_default())).await
     }

@@ -1,12 +1,10 @@
 //! `create_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::sessions::{CreateSessionArgs, CreateSessionReply};
 
 use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::sessions::choose::{fresh_id, session_of};
 use crate::sessions::command::CreateSession as Create;
 use crate::sessions::event::SessionCreated;
@@ -19,17 +17,13 @@ impl Op for CreateSession {
     type Reply = CreateSessionReply;
     const NAME: &'static str = "create_session";
     const TITLE: &'static str = "Create a session";
-    const SENTENCE: &'static str = "Begins a session under an id of your own or a fresh one, so \
-        that several agents can record into it by name.";
+    const SENTENCE: &'static str = "Creates a session under your own id or a new one, so that several agents can record into it \
+        by name.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: CreateSessionArgs,
-    ) -> Result<CreateSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let key = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<CreateSessionArgs>) -> Result<CreateSessionReply, Refusal> {
+        let key = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         check_texts([
             ("title", args.title.as_ref()),
             ("topic", args.topic.as_ref()),

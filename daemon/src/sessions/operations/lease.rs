@@ -1,7 +1,5 @@
 //! `lease_session` and `release_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::SessionId;
 use lore::protocol::sessions::{
     LeaseSessionArgs, LeaseSessionReply, ReleaseSessionArgs, ReleaseSessionReply,
@@ -10,7 +8,7 @@ use lore::protocol::sessions::{
 use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::sessions::choose::{Choice, Wish, session_of};
 use crate::sessions::command::{ReleaseLease, TakeLease};
 use crate::sessions::event::SessionFact;
@@ -29,18 +27,13 @@ impl Op for LeaseSession {
     type Reply = LeaseSessionReply;
     const NAME: &'static str = "lease_session";
     const TITLE: &'static str = "Lease a session";
-    const SENTENCE: &'static str = "Takes or renews a named lease of a session for some seconds, so \
-        that one agent works on it alone; give its token as `fence` with writes, and a write after \
-        the lease was lost is refused.";
+    const SENTENCE: &'static str = "Takes or renews a named lease of a session for some seconds, for exclusive work. Give its \
+        token as `fence` with writes; a write after the lease was lost fails.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: LeaseSessionArgs,
-    ) -> Result<LeaseSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<LeaseSessionArgs>) -> Result<LeaseSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let ms = args.ms.unwrap_or(MS);
         if !(MS_MIN..=MS_MAX).contains(&ms) {
             return Err(Refusal::invalid(format!(
@@ -87,16 +80,12 @@ impl Op for ReleaseSession {
     type Reply = ReleaseSessionReply;
     const NAME: &'static str = "release_session";
     const TITLE: &'static str = "Release a lease";
-    const SENTENCE: &'static str = "Gives a lease of a session back before it ends.";
+    const SENTENCE: &'static str = "Releases a lease of a session before it ends.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ReleaseSessionArgs,
-    ) -> Result<ReleaseSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<ReleaseSessionArgs>) -> Result<ReleaseSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let clock = cx.engine.clock();
         let wish = Wish::of(&caller, args.session.as_ref());
         let published = cx.read(None).await?;

@@ -1,7 +1,6 @@
 //! `list_sessions`.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use lore::protocol::Position;
 use lore::protocol::sessions::{
@@ -12,7 +11,7 @@ use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::view::{self, Details, SessionRow, Within};
 use crate::sessions::{Room, State};
 use crate::store::{Error, Rows};
@@ -32,16 +31,12 @@ impl Op for ListSessions {
     type Reply = ListSessionsReply;
     const NAME: &'static str = "list_sessions";
     const TITLE: &'static str = "List sessions";
-    const SENTENCE: &'static str = "Lists sessions, the newest first: by user, project, agent, \
-        state and tags. Expired ones are shown when `state` asks for them.";
+    const SENTENCE: &'static str = "Lists sessions, the newest first, by user, project, agent, state and tags. Expired ones are \
+        listed only if `state` asks for them.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListSessionsArgs,
-    ) -> Result<ListSessionsReply, Refusal> {
-        caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
+        let Call { cx, args, .. } = call;
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(

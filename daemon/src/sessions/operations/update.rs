@@ -1,7 +1,5 @@
 //! `update_session` and `close_session`.
 
-use std::sync::Arc;
-
 use lore::protocol::sessions::{
     CloseSessionArgs, CloseSessionReply, SessionState, UpdateSessionArgs, UpdateSessionReply,
 };
@@ -9,7 +7,7 @@ use lore::protocol::sessions::{
 use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::sessions::choose::{Choice, Wish, session_of};
 use crate::sessions::command::{Note, Noted};
 use crate::sessions::event::{SessionClosed, SessionUpdated};
@@ -23,17 +21,13 @@ impl Op for UpdateSession {
     type Reply = UpdateSessionReply;
     const NAME: &'static str = "update_session";
     const TITLE: &'static str = "Update a session";
-    const SENTENCE: &'static str = "Sets title, topic, tags or single preferences of a session; \
-        what is not named stays, so two agents never undo each other.";
+    const SENTENCE: &'static str = "Sets title, topic, tags or single preferences of a session. Other fields stay, so two agents \
+        never overwrite each other.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: UpdateSessionArgs,
-    ) -> Result<UpdateSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<UpdateSessionArgs>) -> Result<UpdateSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         check(&args)?;
         let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let updated = SessionUpdated {
@@ -102,17 +96,13 @@ impl Op for CloseSession {
     type Reply = CloseSessionReply;
     const NAME: &'static str = "close_session";
     const TITLE: &'static str = "Close a session";
-    const SENTENCE: &'static str = "Ends a session: everything in it stays readable, nothing more \
-        is recorded in it; `fork_session` goes on from it.";
+    const SENTENCE: &'static str = "Closes a session: its content stays readable, and nothing more can be recorded in it. \
+        `fork_session` continues from it.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: CloseSessionArgs,
-    ) -> Result<CloseSessionReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<CloseSessionArgs>) -> Result<CloseSessionReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         check_texts([("reason", args.reason.as_ref())])?;
         let published = cx.read(None).await?;
         let clock = cx.engine.clock();

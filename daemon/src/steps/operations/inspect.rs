@@ -1,7 +1,6 @@
 //! `get_step` and `list_steps`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lore::protocol::steps::{
     GetStepArgs, GetStepReply, ListStepsArgs, ListStepsReply, StepSummary,
@@ -11,7 +10,7 @@ use serde_json::Value;
 use super::{Read, Reading, blocking, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::sessions::lineage;
 use crate::steps::event::decode_step;
 use crate::steps::history::{On, SessionSteps, Unread};
@@ -28,22 +27,13 @@ impl Op for GetStep {
     type Reply = GetStepReply;
     const NAME: &'static str = "get_step";
     const TITLE: &'static str = "Show a step";
-    const SENTENCE: &'static str = "Shows one recorded step whole: parameters, the raw result, what \
-        was parsed and extracted from it, when and by whom.";
+    const SENTENCE: &'static str = "Returns one recorded step whole: parameters, the raw result, parsed and extracted values, \
+        time and agent.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: GetStepArgs,
-    ) -> Result<GetStepReply, Refusal> {
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
-        let read = reading.open(cx, caller).await?;
+    async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let read = Reading::of(&args).open(cx, caller).await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
         quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await
     }
@@ -130,21 +120,13 @@ impl Op for ListSteps {
     type Reply = ListStepsReply;
     const NAME: &'static str = "list_steps";
     const TITLE: &'static str = "List steps";
-    const SENTENCE: &'static str = "Lists the recorded steps of a session in order: tool, purpose, \
-        outcome, size. `next` of a reply gives the following page.";
+    const SENTENCE: &'static str = "Lists the recorded steps of a session in order: tool, purpose, outcome, size. `next` returns \
+        the following page.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListStepsArgs,
-    ) -> Result<ListStepsReply, Refusal> {
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
+    async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let reading = Reading::of(&args);
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {

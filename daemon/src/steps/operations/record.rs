@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{blocking, told};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::{Body, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Context, Op};
 use crate::sessions::{Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
@@ -24,7 +24,7 @@ use crate::store::PendingBlob;
 const TOOL_BYTES_MAX: usize = 256;
 /// Why it was called, in bytes.
 pub(crate) const PURPOSE_BYTES_MAX: usize = 16 * 1024;
-/// Results longer than this are prepared off the event loop, in bytes.
+/// Longer arguments are prepared off the event loop, in bytes.
 const PREPARE_INLINE_BYTES_MAX: usize = 32 * 1024;
 
 /// `record_step`.
@@ -35,24 +35,20 @@ impl Op for RecordStep {
     type Reply = RecordStepReply;
     const NAME: &'static str = "record_step";
     const TITLE: &'static str = "Record a step";
-    const SENTENCE: &'static str = "Records what a tool returned, so that you and other agents can \
-        use its values by name (ID_FROM_STEP_2), also after a restart.";
+    const SENTENCE: &'static str = "Records a tool result, so that you and other agents can use its values by name \
+        (ID_FROM_STEP_2), also after a restart.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RecordStepArgs,
-    ) -> Result<RecordStepReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
+    async fn call(call: Call<RecordStepArgs>) -> Result<RecordStepReply, Refusal> {
+        let claim = call.claim()?;
+        let is_large = call.bytes > PREPARE_INLINE_BYTES_MAX;
+        let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let explain = args.explain == Some(true);
         let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let choice = Choice::prepare(wish, cx.engine.clock());
-        let large = bytes_of(&args) > PREPARE_INLINE_BYTES_MAX;
         let shared = Arc::clone(&cx);
-        let command = if large {
+        let command = if is_large {
             blocking(move || prepare(&shared, choice, args)).await?
         } else {
             prepare(&shared, choice, args)?
@@ -61,25 +57,6 @@ impl Op for RecordStep {
         let outcome = cx.write(&caller, claim, bytes, command).await?;
         reply(cx, outcome, explain).await
     }
-}
-
-/// About how much there is to encode and hash, in bytes.
-fn bytes_of(args: &RecordStepArgs) -> usize {
-    fn of(value: &Value) -> usize {
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-            Value::String(text) => text.len() + 8,
-            Value::Array(items) => items.iter().map(of).sum::<usize>() + 8,
-            Value::Object(map) => of_map(map),
-        }
-    }
-    fn of_map(map: &Map<String, Value>) -> usize {
-        map.iter()
-            .map(|(name, value)| name.len() + of(value) + 8)
-            .sum::<usize>()
-    }
-    let result = args.result.as_ref().map_or(0, |body| body.as_str().len());
-    result + args.parameters.as_ref().map_or(0, of_map)
 }
 
 fn check(args: &RecordStepArgs) -> Result<(), Refusal> {

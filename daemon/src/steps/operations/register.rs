@@ -1,7 +1,5 @@
 //! `register_extractor`, `register_field_mapping` and `list_extractors`.
 
-use std::sync::Arc;
-
 use lore::protocol::Position;
 use lore::protocol::SessionId;
 use lore::protocol::steps::{
@@ -14,7 +12,7 @@ use super::{Read, Reading, blocking};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::log::{Body, ScopeOf, codec};
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Caller, Context, Op};
 use crate::sessions::{self, Choice, Wish};
 use crate::state::State;
 use crate::steps::command::{Reach, Register, Registration};
@@ -49,18 +47,14 @@ impl Op for RegisterExtractor {
     type Reply = RegisterExtractorReply;
     const NAME: &'static str = "register_extractor";
     const TITLE: &'static str = "Register an extractor";
-    const SENTENCE: &'static str = "Registers an extractor of your own: a name, a regular \
-        expression with at most one capture group, JSON field names, or both. It holds for the \
-        session, the project or everywhere, also for steps recorded before.";
+    const SENTENCE: &'static str = "Registers a custom extractor: a name, a regular expression with at most one capture group, \
+        JSON field names, or both. It applies to the session, the project or globally, also to \
+        earlier steps.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RegisterExtractorArgs,
-    ) -> Result<RegisterExtractorReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+    async fn call(call: Call<RegisterExtractorArgs>) -> Result<RegisterExtractorReply, Refusal> {
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let group = args
             .group
             .map(|group| u32::try_from(group).map_err(|_| Refusal::invalid("`group` is 0 or 1")))
@@ -122,17 +116,15 @@ impl Op for RegisterFieldMapping {
     type Reply = RegisterFieldMappingReply;
     const NAME: &'static str = "register_field_mapping";
     const TITLE: &'static str = "Register a field mapping";
-    const SENTENCE: &'static str = "Registers other names of a field, so that TICKET_FROM_STEP_1 \
-        finds `issueid`. It holds for the session, the project or everywhere.";
+    const SENTENCE: &'static str = "Registers aliases of a field, so that TICKET_FROM_STEP_1 finds `issueid`. They apply to the \
+        session, the project or globally.";
     const ACCESS: Access = Access::Write;
 
     async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: RegisterFieldMappingArgs,
+        call: Call<RegisterFieldMappingArgs>,
     ) -> Result<RegisterFieldMappingReply, Refusal> {
-        let caller = caller.acting_as(args.agent.as_deref())?;
-        let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
+        let claim = call.claim()?;
+        let (cx, caller, args) = call.into_parts();
         let event = FieldMappingRegistered {
             field: args.field,
             aliases: args.aliases,
@@ -171,23 +163,14 @@ impl Op for ListExtractors {
     type Reply = ListExtractorsReply;
     const NAME: &'static str = "list_extractors";
     const TITLE: &'static str = "List extractors";
-    const SENTENCE: &'static str = "Lists the extractors and field mappings that reach a session: \
-        built in, global, its project's, its own.";
+    const SENTENCE: &'static str = "Lists the extractors and field mappings of a session: built-in, global, its project's and \
+        its own.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ListExtractorsArgs,
-    ) -> Result<ListExtractorsReply, Refusal> {
+    async fn call(call: Call<ListExtractorsArgs>) -> Result<ListExtractorsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let only = args.scope;
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
-        let read = reading.open(cx, caller).await?;
+        let read = Reading::of(&args).open(cx, caller).await?;
         blocking(move || list(&read, only)).await
     }
 }

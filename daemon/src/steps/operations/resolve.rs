@@ -1,7 +1,5 @@
 //! `resolve_variables` and `resolve_parameters`.
 
-use std::sync::Arc;
-
 use lore::protocol::Position;
 use lore::protocol::steps::{
     Reason as WireReason, Resolution as WireResolution, ResolveParametersArgs,
@@ -12,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Read, Reading, quick_or_blocking};
 use crate::error::Refusal;
-use crate::operation::{Access, Caller, Context, Op};
+use crate::operation::{Access, Call, Op};
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
@@ -28,16 +26,13 @@ impl Op for ResolveVariables {
     type Reply = ResolveVariablesReply;
     const NAME: &'static str = "resolve_variables";
     const TITLE: &'static str = "Resolve variables";
-    const SENTENCE: &'static str = "Gives the values of names such as ID_FROM_STEP_2, \
-        DATE_FROM_STEP_1_DATE or ALL_IDS_FROM_STEP_3 from recorded steps, and says where each came \
-        from. A name without a value is null, with the reason and the nearest fields.";
+    const SENTENCE: &'static str = "Returns the values of names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE or \
+        ALL_IDS_FROM_STEP_3 from recorded steps, with their origin. A name without a value is null, \
+        with the reason and similar fields.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ResolveVariablesArgs,
-    ) -> Result<ResolveVariablesReply, Refusal> {
+    async fn call(call: Call<ResolveVariablesArgs>) -> Result<ResolveVariablesReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         if args.names.len() > NAMES_MAX {
             return Err(Refusal::invalid(format!(
                 "{} names were given; at most {NAMES_MAX} are resolved in one call",
@@ -45,12 +40,7 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
+        let reading = Reading::of(&args);
         let all = args.all == Some(true);
         let names = args.names;
         let read = reading.open(cx, caller).await?;
@@ -96,25 +86,15 @@ impl Op for ResolveParameters {
     type Reply = ResolveParametersReply;
     const NAME: &'static str = "resolve_parameters";
     const TITLE: &'static str = "Resolve parameters";
-    const SENTENCE: &'static str = "Replaces names such as ID_FROM_STEP_2 inside the parameters of \
-        your next call; several values can expand it into several calls. Names without a value stay \
-        as they are and are listed.";
+    const SENTENCE: &'static str = "Replaces names such as ID_FROM_STEP_2 in the parameters of your next call. Several values \
+        can expand it into several calls. Names without a value stay unchanged and are listed.";
     const ACCESS: Access = Access::Read;
 
-    async fn call(
-        cx: Arc<Context>,
-        caller: Caller,
-        args: ResolveParametersArgs,
-    ) -> Result<ResolveParametersReply, Refusal> {
+    async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let reading = Reading {
-            session: args.session,
-            as_of: args.as_of,
-            at_least: args.at_least,
-            agent: args.agent,
-        };
+        let read = Reading::of(&args).open(cx, caller).await?;
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
-        let read = reading.open(cx, caller).await?;
         quick_or_blocking(read, move |read, on| {
             parameters(read, on, &template, &defaults, current_step)
         })
