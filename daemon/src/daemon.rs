@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lore::places::{PlaceError, Places, ensure_folder};
-use lored_models::{ModelPlaces, Models};
+use lored_models::{ModelPlaces, ModelPool};
 use namespace::{Namespace, Shared};
 use namespaces::Namespaces;
 use tokio::net::TcpListener;
@@ -143,7 +143,7 @@ impl Daemon {
         let shared = Shared {
             config: config.clone(),
             lives: lives.clone(),
-            models: Arc::new(Models::find(&model_places, &config.search)),
+            models: Arc::new(ModelPool::find(&model_places, &config.search)),
             places,
             clock: Arc::new(Clock::System),
             started: Clock::System.now(),

@@ -274,7 +274,7 @@ fn recognition(setup: &Setup) {
                     references: true,
                     ..Knowledge::default()
                 };
-                recognise(&packs, &text, &knowledge).finds.len()
+                recognise(&packs, &text, &knowledge).matches.len()
             },
         );
     }

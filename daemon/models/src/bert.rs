@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::attention::attend;
-use super::linear::{Linear, Rounded};
+use super::linear::{Linear, Quantized};
 use super::pointwise::{add_and_norm, gelu};
 use super::weights::{Matrix, Weights};
 use super::{BERT_PIECES, MAX_DIMENSION, ModelError, WordPiece, normalise};
@@ -228,11 +228,11 @@ impl Bert {
     /// One layer, in place.
     fn step(&self, layer: &Layer, batch: &[Vec<u32>], rows: &mut [f32]) {
         let width = self.dimension();
-        let rounded = Rounded::new(rows, width);
+        let quantized = Quantized::new(rows, width);
         let (queries, keys, values) = (
-            layer.query.apply(&rounded),
-            layer.key.apply(&rounded),
-            layer.value.apply(&rounded),
+            layer.query.apply(&quantized),
+            layer.key.apply(&quantized),
+            layer.value.apply(&quantized),
         );
         let mut taken = Vec::with_capacity(rows.len());
         for pieces in batch {
@@ -246,12 +246,12 @@ impl Bert {
                 self.heads,
             ));
         }
-        let joined = layer.joined.apply(&Rounded::new(&taken, width));
+        let joined = layer.joined.apply(&Quantized::new(&taken, width));
         self.norm(rows, &joined, &layer.after_attention);
-        let mut wide = layer.widening.apply(&Rounded::new(rows, width));
+        let mut wide = layer.widening.apply(&Quantized::new(rows, width));
         gelu(&mut wide);
         let width = wide.len().checked_div(rows.len() / width).unwrap_or(0);
-        let narrow = layer.narrowing.apply(&Rounded::new(&wide, width));
+        let narrow = layer.narrowing.apply(&Quantized::new(&wide, width));
         self.norm(rows, &narrow, &layer.after_all);
     }
 

@@ -3,18 +3,18 @@
 //! Two architectures, told apart by their `config.json`: static embeddings (a mean over one row a
 //! piece, microseconds a text) and BERT (a small transformer, milliseconds a text). Both read the
 //! same WordPiece vocabularies; weights are int8 rows with one f32 scale a row. Some models are part of
-//! the program, others lie in folders ([`offers`]); [`Models`] has the ones in use.
+//! the program, others lie in folders ([`offers`]); [`ModelPool`] has the ones in use.
 
 mod adding;
 mod attention;
 mod bert;
 mod embedded;
 mod files;
-mod keeper;
 mod kernel;
 mod linear;
 mod offers;
 mod pointwise;
+mod pool;
 mod statics;
 mod weights;
 mod wordpiece;
@@ -29,8 +29,8 @@ pub use adding::{AddError, Added, add};
 use bert::Bert;
 pub use embedded::Embedded;
 pub use files::ModelFiles;
-pub use keeper::{Models, Settings};
 pub use offers::{ModelPlaces, Offer, Origin, chosen, offers, why_none};
+pub use pool::{ModelPool, Settings};
 use statics::Statics;
 use weights::Weights;
 pub use wordpiece::WordPiece;

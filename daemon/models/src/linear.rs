@@ -57,14 +57,17 @@ impl Linear {
     }
 
     /// Rows of activations through the layer.
-    pub fn apply(&self, rounded: &Rounded) -> Vec<f32> {
+    pub fn apply(&self, quantized: &Quantized) -> Vec<f32> {
         let pairs = self.inputs.div_ceil(2);
-        let mut output = vec![0.0; rounded.scales.len() * self.outputs];
+        let mut output = vec![0.0; quantized.scales.len() * self.outputs];
         let mut panel: Vec<Slice> = vec![[0; 2 * COLUMNS]; pairs];
         for ((number, packed), finish) in self.panels.chunks(pairs).enumerate().zip(&self.finishes)
         {
             widen(packed, &mut panel);
-            let activations = rounded.pairs.chunks(pairs).zip(rounded.scales.chunks(ROWS));
+            let activations = quantized
+                .pairs
+                .chunks(pairs)
+                .zip(quantized.scales.chunks(ROWS));
             for ((rows, scales), lines) in activations.zip(output.chunks_mut(ROWS * self.outputs)) {
                 let tile = multiply(rows, &panel);
                 for ((line, sums), scale) in lines.chunks_mut(self.outputs).zip(&tile).zip(scales) {
@@ -138,13 +141,13 @@ fn pack(matrix: &Matrix, column: usize, inputs: usize) -> Vec<[i8; 2 * COLUMNS]>
 }
 
 /// Activations rounded to i16, each row with a scale.
-pub(super) struct Rounded {
+pub(super) struct Quantized {
     /// Groups of [`ROWS`] rows, side by side; the last is filled up with zeros.
     pairs: Vec<Pairs>,
     scales: Vec<f32>,
 }
 
-impl Rounded {
+impl Quantized {
     /// Rounds rows of `width` numbers as finely as no sum of products with int8 can overflow.
     pub fn new(rows: &[f32], width: usize) -> Self {
         let finest = i32::MAX / (128 * i32::try_from(width).unwrap_or(i32::MAX / 128).max(1));
@@ -179,8 +182,8 @@ pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, o
     let finest = (i32::MAX as f32 / width.max(1) as f32).sqrt().floor() - 1.0;
     let finest = finest.clamp(1.0, f32::from(i16::MAX));
     let (left, right) = (
-        Rounded::to(finest, left, width),
-        Rounded::to(finest, right, width),
+        Quantized::to(finest, left, width),
+        Quantized::to(finest, right, width),
     );
     let length = width.div_ceil(2).max(1);
     let columns = right.scales.len();

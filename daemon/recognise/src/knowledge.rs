@@ -1,6 +1,6 @@
 //! What is known before a text is read, and what a text adds to it.
 
-use super::{Find, Gazetteer, How, KnownName};
+use super::{Gazetteer, How, KnownName, Match};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -44,15 +44,15 @@ impl Mention {
 /// The entities that a text is about, each once, in the order of their first mention: for what is
 /// [recent](Knowledge::recent), in turn.
 #[must_use]
-pub fn mentions(finds: &[Find]) -> Vec<Mention> {
+pub fn mentions(matches: &[Match]) -> Vec<Mention> {
     let mut seen = HashSet::new();
-    let about = finds.iter().filter(|find| !find.is_nested);
+    let about = matches.iter().filter(|hit| !hit.is_nested);
     about
-        .filter(|find| seen.insert((&find.kind, &find.key)))
-        .map(|find| Mention {
-            kind: Arc::clone(&find.kind),
-            key: find.key.clone(),
-            name: find.name.clone(),
+        .filter(|hit| seen.insert((&hit.kind, &hit.key)))
+        .map(|hit| Mention {
+            kind: Arc::clone(&hit.kind),
+            key: hit.key.clone(),
+            name: hit.name.clone(),
         })
         .collect()
 }
@@ -60,9 +60,9 @@ pub fn mentions(finds: &[Find]) -> Vec<Mention> {
 /// The listing that a text is, if it is one: it names two entities of one kind, or more. Ordinals and
 /// plurals in later texts are about it, until another text is one.
 #[must_use]
-pub fn listing(finds: &[Find]) -> Option<Vec<Mention>> {
-    let named = finds.iter().filter(|find| find.how != How::Reference);
-    let named: Vec<Find> = named.cloned().collect();
+pub fn listing(matches: &[Match]) -> Option<Vec<Mention>> {
+    let named = matches.iter().filter(|hit| hit.how != How::Reference);
+    let named: Vec<Match> = named.cloned().collect();
     let mentions = mentions(&named);
     let mut kinds = HashSet::new();
     let is_listing = mentions.iter().any(|mention| !kinds.insert(&mention.kind));

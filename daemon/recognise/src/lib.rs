@@ -1,8 +1,8 @@
 //! Recognition for lored: which entities a text mentions. Pure: the same packs, text and knowledge give the
-//! same finds.
+//! same matches.
 //!
 //! What it is not: it keeps nothing and reads no events. What a session knows, and what becomes of the
-//! finds, is the daemon's (`daemon/src/entities`).
+//! matches, is the daemon's (`daemon/src/entities`).
 //!
 //! Three layers look at a text. **Patterns**: the rules of the packs, such as the shape of an
 //! address. **Known names**: the [`Gazetteer`]s, first the session's, then its project's.
@@ -21,27 +21,27 @@
 //!    entities on the same span.
 //!
 //! # Bounds
-//! Only the first [`TEXT_BYTES_MAX`] bytes of a text are searched and only [`FINDS_MAX`] finds are
+//! Only the first [`TEXT_BYTES_MAX`] bytes of a text are searched and only [`MATCHES_MAX`] matches are
 //! told; [`Recognised`] says when something was cut. Names have at most [`NAME_BYTES_MAX`] bytes:
 //! what is longer is no name. JSON is read to a depth of 128.
 
 mod choose;
 mod edges;
-mod find;
 mod gazetteer;
 mod json;
 mod knowledge;
+mod matches;
 mod names;
 pub mod packs;
 mod references;
 #[cfg(test)]
 mod tests;
 
-pub use find::{Data, Find, How, Link, Recognised};
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
 pub use knowledge::{Knowledge, Mention, listing, mentions};
-pub use names::{Closeness, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
+pub use matches::{Data, How, Link, Match, Recognised};
+pub use names::{MatchQuality, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
 pub use packs::{PackError, PackSet};
 
 use choose::{Candidate, choose};
@@ -51,8 +51,8 @@ use std::sync::Arc;
 
 /// How much of a text is searched, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Most finds of one text.
-pub const FINDS_MAX: usize = 500;
+/// Most matches of one text.
+pub const MATCHES_MAX: usize = 500;
 /// Longest name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
@@ -74,21 +74,18 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Reco
         read.document(document, told);
     }
     let objects = std::mem::take(&mut read.objects);
-    let mut finds: Vec<Find> = objects
+    let mut matches: Vec<Match> = objects
         .into_iter()
         .filter_map(|it| of_object(packs, it))
         .collect();
     let mut entities: HashSet<(Arc<str>, String)> = HashSet::new();
-    for find in &finds {
-        let slug = find
-            .slug
-            .as_ref()
-            .map(|slug| canonical_key(&find.kind, slug));
-        let keys = slug.into_iter().chain([find.key.clone()]);
-        entities.extend(keys.map(|key| (Arc::clone(&find.kind), key)));
+    for hit in &matches {
+        let slug = hit.slug.as_ref().map(|slug| canonical_key(&hit.kind, slug));
+        let keys = slug.into_iter().chain([hit.key.clone()]);
+        entities.extend(keys.map(|key| (Arc::clone(&hit.kind), key)));
     }
     if documents.is_empty() {
-        finds.extend(in_prose(packs, searched, knowledge));
+        matches.extend(in_prose(packs, searched, knowledge));
     } else {
         // What is around the JSON is prose, too.
         let mut prose = read.prose;
@@ -101,23 +98,23 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Reco
         prose.push(searched.get(from..).unwrap_or_default(), from);
         let within = names_in(packs, prose.text(), knowledge).into_iter();
         let within = within.map(|found| of_name(&found, Some(&prose)));
-        finds.extend(within.filter(|find| {
+        matches.extend(within.filter(|hit| {
             // An entity that a field tells is not told again by its name or slug elsewhere.
-            !entities.contains(&(Arc::clone(&find.kind), find.key.clone()))
+            !entities.contains(&(Arc::clone(&hit.kind), hit.key.clone()))
         }));
     }
-    let more = find::cut(&mut finds, FINDS_MAX);
+    let more = matches::cut(&mut matches, MATCHES_MAX);
     Recognised {
-        finds,
+        matches,
         more,
         searched_bytes: is_cut.then_some(searched.len()),
     }
 }
 
 /// The names and the references of a text without JSON.
-fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Find> {
+fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Match> {
     let found = names_in(packs, text, knowledge);
-    let mut finds: Vec<Find> = found.iter().map(|found| of_name(found, None)).collect();
+    let mut matches: Vec<Match> = found.iter().map(|found| of_name(found, None)).collect();
     if knowledge.references {
         let names: Vec<Candidate<Mention>> = found
             .into_iter()
@@ -129,9 +126,9 @@ fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Find>
             })
             .collect();
         let resolved = references::resolve(packs, text, &names, knowledge);
-        finds.extend(resolved.into_iter().map(of_reference));
+        matches.extend(resolved.into_iter().map(of_reference));
     }
-    finds
+    matches
 }
 
 /// The names in a text by patterns and by what is known, each span once, in order.
@@ -148,7 +145,7 @@ fn names_in(
     let mut candidates = Vec::new();
     gazetteer::search_all(knowledge.gazetteers, text, |layer, start, end, name| {
         let word = text.get(start..end).unwrap_or_default();
-        if !packs.is_noun(&word.to_lowercase()) {
+        if !packs.is_kind_word(&word.to_lowercase()) {
             let confidence = KNOWN_CONFIDENCE.get(layer).or(KNOWN_CONFIDENCE.last());
             candidates.push(Candidate {
                 start,
@@ -197,19 +194,19 @@ fn mention_of(kind: &str, name: &str, knowledge: &Knowledge<'_>) -> Option<Menti
     })
 }
 
-fn of_name(found: &Candidate<(How, Mention)>, prose: Option<&Flat>) -> Find {
+fn of_name(found: &Candidate<(How, Mention)>, prose: Option<&Flat>) -> Match {
     let source = |at: usize| prose.map_or(at, |prose| prose.source(at));
     let (how, mention) = &found.what;
     let span = (source(found.start), source(found.end));
-    Find::new(mention.clone(), span, *how, found.confidence)
+    Match::new(mention.clone(), span, *how, found.confidence)
 }
 
-fn of_reference(resolved: references::Resolved) -> Find {
+fn of_reference(resolved: references::Resolved) -> Match {
     let span = (resolved.start, resolved.end);
-    Find::new(resolved.mention, span, How::Reference, resolved.confidence)
+    Match::new(resolved.mention, span, How::Reference, resolved.confidence)
 }
 
-fn of_object(packs: &PackSet, object: Object) -> Option<Find> {
+fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
     let kind = packs.kinds.get(object.kind)?.name.clone();
     let mention = Mention {
         kind,
@@ -221,14 +218,14 @@ fn of_object(packs: &PackSet, object: Object) -> Option<Find> {
     } else {
         FIELD_CONFIDENCE
     };
-    Some(Find {
+    Some(Match {
         is_nested: object.is_nested,
         parents: object.parents,
         id: object.id,
         slug: object.slug,
         display: object.display,
         data: object.data,
-        ..Find::new(mention, object.span, How::Json, confidence)
+        ..Match::new(mention, object.span, How::Json, confidence)
     })
 }
 

@@ -50,7 +50,7 @@ pub fn shown_name(raw: &str) -> Option<String> {
 
 /// How close a known name is to the one that was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closeness {
+pub enum MatchQuality {
     /// Equal but for case.
     Exact,
     /// Equal in letters and digits.
@@ -69,7 +69,7 @@ const NEAR_CHARS_MIN: usize = 7;
 pub fn match_known<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<(usize, Closeness)> {
+) -> Option<(usize, MatchQuality)> {
     let wanted = folded(name);
     let normal = normalised(&wanted);
     let can_be_near = wanted.chars().count() >= NEAR_CHARS_MIN;
@@ -77,14 +77,14 @@ pub fn match_known<'a>(
     for (at, candidate) in candidates.into_iter().enumerate() {
         let known = folded(candidate);
         if known == wanted {
-            return Some((at, Closeness::Exact));
+            return Some((at, MatchQuality::Exact));
         }
         if alike.is_none() && !normal.is_empty() && normalised(&known) == normal {
-            alike = Some((at, Closeness::Normalised));
+            alike = Some((at, MatchQuality::Normalised));
         }
         if can_be_near && is_near(&wanted, &known) {
             near_count += 1;
-            near = Some((at, Closeness::Near));
+            near = Some((at, MatchQuality::Near));
         }
     }
     alike.or(near.filter(|_| near_count == 1))
@@ -252,13 +252,13 @@ mod tests {
             "zurich-core",
         ];
         let find = |name| match_known(name, known.iter().copied());
-        assert_eq!(find("SWITCH-NYC-01"), Some((0, Closeness::Exact)));
-        assert_eq!(find("switch nyc 01"), Some((0, Closeness::Normalised)));
-        assert_eq!(find("zurlch-core"), Some((3, Closeness::Near)));
-        assert_eq!(find("swich-nyc-01"), Some((0, Closeness::Near)));
+        assert_eq!(find("SWITCH-NYC-01"), Some((0, MatchQuality::Exact)));
+        assert_eq!(find("switch nyc 01"), Some((0, MatchQuality::Normalised)));
+        assert_eq!(find("zurlch-core"), Some((3, MatchQuality::Near)));
+        assert_eq!(find("swich-nyc-01"), Some((0, MatchQuality::Near)));
         assert_eq!(
             find("switch-nyc-1"),
-            Some((0, Closeness::Near)),
+            Some((0, MatchQuality::Near)),
             "the same number"
         );
         assert_eq!(
@@ -271,7 +271,7 @@ mod tests {
         let twins = ["alphaone", "alphatwo-"];
         assert_eq!(
             match_known("alphaone-", twins),
-            Some((0, Closeness::Normalised))
+            Some((0, MatchQuality::Normalised))
         );
         let twins = ["serverxa", "serverxb"];
         assert_eq!(match_known("serverxc", twins), None);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use lore::places::Places;
-use lored_models::Models;
+use lored_models::ModelPool;
 use lored_redact::Redactor;
 use tokio::task::JoinSet;
 
@@ -35,7 +35,7 @@ pub struct Shared {
     /// Those that may be replaced.
     pub lives: Lives,
     /// What embeds texts.
-    pub models: Arc<Models>,
+    pub models: Arc<ModelPool>,
     /// Where everything is; the data folder is the namespace's own.
     pub places: Places,
     /// What tells the time; tests move it.

@@ -33,7 +33,7 @@ fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
     let models = ModelPlaces::of_this_program(&config.search, folder.join("models"));
     Shared {
         lives: Lives::new(&config),
-        models: Arc::new(Models::find(&models, &config.search)),
+        models: Arc::new(ModelPool::find(&models, &config.search)),
         places,
         started: clock.now(),
         clock,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lored_recognise::{Find, Gazetteer, Knowledge, PackSet, Recognised, TYPE_KEYS};
+use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, Recognised, TYPE_KEYS};
 
 use super::event::{EntityRef, How, Mention};
 use super::room::Room;
@@ -152,8 +152,8 @@ impl Finds {
         if recognised.searched_bytes.is_some() {
             self.searched_bytes = recognised.searched_bytes;
         }
-        for find in recognised.finds {
-            let mention = mention(find, has_spans);
+        for hit in recognised.matches {
+            let mention = mention(hit, has_spans);
             let entity = mention.entity();
             match self.places.get(&entity) {
                 Some(at) => {
@@ -193,27 +193,27 @@ impl Finds {
     }
 }
 
-fn mention(find: Find, has_spans: bool) -> Mention {
+fn mention(hit: Match, has_spans: bool) -> Mention {
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let parents = find.parents.into_iter().map(|link| EntityRef {
+    let parents = hit.parents.into_iter().map(|link| EntityRef {
         kind: link.kind.to_string(),
         key: link.key,
     });
     Mention {
-        kind: find.kind.to_string(),
-        key: find.key,
-        name: find.name,
-        how: match find.how {
+        kind: hit.kind.to_string(),
+        key: hit.key,
+        name: hit.name,
+        how: match hit.how {
             lored_recognise::How::Pattern => How::Pattern,
             lored_recognise::How::Known => How::Known,
             lored_recognise::How::Reference => How::Reference,
             lored_recognise::How::Json => How::Json,
         },
-        span: has_spans.then(|| (offset(find.start), offset(find.end))),
-        id: find.id,
-        slug: find.slug,
+        span: has_spans.then(|| (offset(hit.start), offset(find.end))),
+        id: hit.id,
+        slug: hit.slug,
         parents: parents.collect(),
-        nested: find.is_nested,
+        nested: hit.is_nested,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lored_recognise::{Closeness, canonical_key, match_known, shown_name};
+use lored_recognise::{MatchQuality, canonical_key, match_known, shown_name};
 use lored_redact::{Found, Redactor};
 
 use super::command::Note;
@@ -26,7 +26,7 @@ const COMPARED_MAX: usize = 100_000;
 
 /// How a name was found in what is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nearness {
+pub enum MatchBasis {
     /// As it is.
     Exact,
     /// Written otherwise.
@@ -44,7 +44,7 @@ pub struct Match {
     /// The name it has.
     pub name: String,
     /// How it was found.
-    pub how: Nearness,
+    pub how: MatchBasis,
     /// What the session knows of it, if it does.
     pub row: Option<EntityRow>,
 }
@@ -96,7 +96,7 @@ pub fn known(
         return Ok(Some(Match {
             entity,
             name: row.name.clone(),
-            how: Nearness::Exact,
+            how: MatchBasis::Exact,
             row: Some(row),
         }));
     }
@@ -111,9 +111,9 @@ pub fn known(
     })?;
     if let Some((entity, found, closeness)) = matching(name, all) {
         let how = match closeness {
-            Closeness::Exact => Nearness::Exact,
-            Closeness::Normalised => Nearness::Normalised,
-            Closeness::Near => Nearness::Near,
+            MatchQuality::Exact => MatchBasis::Exact,
+            MatchQuality::Normalised => MatchBasis::Normalised,
+            MatchQuality::Near => MatchBasis::Near,
         };
         let row = view::get(rows, lines, &entity)?;
         return Ok(Some(Match {
@@ -142,12 +142,15 @@ pub fn known(
     Ok(matching(name, all).map(|(entity, name, _)| Match {
         entity,
         name,
-        how: Nearness::Project,
+        how: MatchBasis::Project,
         row: None,
     }))
 }
 
-fn matching(name: &str, all: Vec<(EntityRef, String)>) -> Option<(EntityRef, String, Closeness)> {
+fn matching(
+    name: &str,
+    all: Vec<(EntityRef, String)>,
+) -> Option<(EntityRef, String, MatchQuality)> {
     let (at, closeness) = match_known(name, all.iter().map(|(_, name)| name.as_str()))?;
     let (entity, name) = all.into_iter().nth(at)?;
     Some((entity, name, closeness))

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lored_models::{ModelError, Models, Tier};
+use lored_models::{ModelError, ModelPool, Tier};
 use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
@@ -94,7 +94,7 @@ pub struct Index {
     second: Option<Tiered>,
     second_max: usize,
     folder: PathBuf,
-    models: Arc<Models>,
+    models: Arc<ModelPool>,
     /// Up to where the log is applied; held while more is.
     applied: Mutex<Position>,
     /// Something that was forgotten is in the files still.
@@ -116,7 +116,7 @@ impl Index {
     /// [`IndexError`] when the disk refuses.
     pub fn open(
         folder: &Path,
-        models: Arc<Models>,
+        models: Arc<ModelPool>,
         second_max: usize,
         end: Option<Position>,
     ) -> Result<Self, IndexError> {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use lored_models::Models;
+use lored_models::ModelPool;
 
 use super::end;
 use super::index::{Index, IndexError};
@@ -45,7 +45,7 @@ pub struct Room {
     /// What can be set.
     pub limits: Limits,
     folder: PathBuf,
-    models: Arc<Models>,
+    models: Arc<ModelPool>,
     open: RwLock<Option<Open>>,
     /// Held while they are opened. Where the log ended at the start, until they were opened once: after
     /// that they are never ahead of it.
@@ -67,7 +67,7 @@ impl Room {
     /// With indexes below a folder, of a log that ends here before anything is recorded. Notes that end on
     /// disk, until the indexes are opened.
     #[must_use]
-    pub fn new(limits: Limits, folder: PathBuf, models: Arc<Models>, end: Position) -> Self {
+    pub fn new(limits: Limits, folder: PathBuf, models: Arc<ModelPool>, end: Position) -> Self {
         let end = end::note(&folder, end);
         Self {
             limits,
@@ -123,7 +123,7 @@ impl Room {
 
     /// The models.
     #[must_use]
-    pub fn models(&self) -> &Arc<Models> {
+    pub fn models(&self) -> &Arc<ModelPool> {
         &self.models
     }
 

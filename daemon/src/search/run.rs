@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lored_ingest::quotable;
 use lored_models::{Model, Tier};
 use lored_retrieval::ranking::{
-    Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, rerank,
+    ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, rerank,
 };
 use lored_retrieval::text::{Class, Query, Terms, Unit};
 use lored_retrieval::vectors::VectorError;
@@ -29,9 +29,9 @@ pub struct Ranked {
     /// Higher is better.
     pub score: f64,
     /// What the full text says.
-    pub text: Option<LegScore>,
+    pub text: Option<ListScore>,
     /// What the vectors say.
-    pub vector: Option<LegScore>,
+    pub vector: Option<ListScore>,
     /// What both add.
     pub parts: [f64; 2],
     /// The score before reranking, when it was reranked or fused.
@@ -188,7 +188,7 @@ impl Search<'_> {
         let hits = (1..).zip(&found.hits).map(|(rank, hit)| Ranked {
             key: hit.key,
             score: f64::from(hit.score),
-            text: Some(LegScore {
+            text: Some(ListScore {
                 rank: Some(rank),
                 score: hit.score,
             }),
@@ -256,7 +256,7 @@ impl Search<'_> {
             key: *key,
             score: f64::from(*score),
             text: None,
-            vector: Some(LegScore {
+            vector: Some(ListScore {
                 rank: Some(rank),
                 score: *score,
             }),
@@ -298,11 +298,11 @@ impl Search<'_> {
             Tier::Second => TEXT_SHARE,
         };
         let fused = fuse(
-            Leg {
+            RankedList {
                 ranked: &ranked,
                 also: &also_text,
             },
-            Leg {
+            RankedList {
                 ranked: &near.hits,
                 also: &also_vector,
             },

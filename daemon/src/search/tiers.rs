@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-use lored_models::{Model, Models, Tier};
+use lored_models::{Model, ModelPool, Tier};
 use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
 use super::index::IndexError;
@@ -117,7 +117,7 @@ pub const fn name(tier: Tier) -> &'static str {
 /// Opens a tier's vectors, if it has a model; those of another model are let go.
 pub fn tier(
     folder: &Path,
-    models: &Models,
+    models: &ModelPool,
     tier: Tier,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Tiered>, IndexError> {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored_recognise::{
-    FINDS_MAX, Gazetteer, Knowledge, KnownName, NAME_BYTES_MAX, PackSet, canonical_key, recognise,
+    Gazetteer, Knowledge, KnownName, MATCHES_MAX, NAME_BYTES_MAX, PackSet, canonical_key, recognise,
 };
 
 static BUILT_IN: LazyLock<PackSet> =
@@ -25,11 +25,11 @@ fuzz_target!(|text: &str| {
     let own = PackSet::parse("fuzz.toml", text).ok();
     for packs in [Some(&*BUILT_IN), own.as_ref()].into_iter().flatten() {
         let recognised = recognise(packs, text, &knowledge);
-        assert!(recognised.finds.len() <= FINDS_MAX);
-        for find in &recognised.finds {
-            assert!(text.get(find.start..find.end).is_some(), "{find:?}");
-            assert!(find.name.len() <= NAME_BYTES_MAX);
-            if let Some(data) = find.data {
+        assert!(recognised.matches.len() <= MATCHES_MAX);
+        for hit in &recognised.matches {
+            assert!(text.get(hit.start..hit.end).is_some(), "{hit:?}");
+            assert!(hit.name.len() <= NAME_BYTES_MAX);
+            if let Some(data) = hit.data {
                 assert!(data.json(text).is_some_and(|json| json.starts_with('{')));
             }
         }

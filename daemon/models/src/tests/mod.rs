@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod golden;
-mod keeper;
+mod pool;
 mod tiny;
 
 /// The models that the project ships.

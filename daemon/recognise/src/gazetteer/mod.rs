@@ -33,7 +33,7 @@ pub struct KnownName {
     pub kind: Arc<str>,
     /// Its canonical key.
     pub key: Arc<str>,
-    /// Its name, as it is shown: finds pass it on as it is.
+    /// Its name, as it is shown: matches pass it on as it is.
     pub name: Arc<str>,
     /// What a text may call it: its name, its slug, another name.
     pub alias: Arc<str>,

@@ -35,20 +35,20 @@ mod check;
 mod error;
 mod facts;
 mod load;
+mod prefilter;
 mod read;
 mod rule;
-mod sieve;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use error::{PackError, Reason};
-pub(super) use read::{Kind, Noun};
+pub(super) use read::{Kind, KindWord};
 pub(super) use rule::Rule;
 
+use prefilter::Prefilter;
 use read::Pack;
 use sha2::{Digest, Sha256};
-use sieve::Sieve;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -96,13 +96,13 @@ pub struct PackSet {
     infos: Vec<PackInfo>,
     pub(super) kinds: Vec<Kind>,
     pub(super) rules: Vec<Rule>,
-    sieve: Sieve,
+    prefilter: Prefilter,
     /// Which kind a JSON field holds.
     pub(super) fields: HashMap<String, usize>,
     /// Which kind a type of object, or the end of an address, tells.
     pub(super) types: HashMap<String, usize>,
     /// Words for entities of a kind, lower-cased, singular and plural.
-    pub(super) nouns: HashMap<String, Noun>,
+    pub(super) kind_words: HashMap<String, KindWord>,
     /// JSON fields with prose, and those with children.
     pub(super) prose: HashSet<String>,
     pub(super) children: HashSet<String>,
@@ -145,13 +145,13 @@ impl PackSet {
     }
 
     /// Whether a word is one by which references name a kind, so that it is no name by itself.
-    pub(super) fn is_noun(&self, word: &str) -> bool {
-        self.nouns.contains_key(word)
+    pub(super) fn is_kind_word(&self, word: &str) -> bool {
+        self.kind_words.contains_key(word)
     }
 
     /// What the rules find in a text: by the rules' order, then in that of the text.
     pub(super) fn find(&self, text: &str) -> impl Iterator<Item = (&Rule, (usize, usize))> {
-        let found = self.sieve.search(&self.rules, text).into_iter();
+        let found = self.prefilter.search(&self.rules, text).into_iter();
         found.filter_map(|(at, span)| Some((self.rules.get(at)?, span)))
     }
 
@@ -162,10 +162,10 @@ impl PackSet {
             infos: Vec::with_capacity(packs.len()),
             kinds: Vec::new(),
             rules: Vec::new(),
-            sieve: Sieve::of(&[]),
+            prefilter: Prefilter::of(&[]),
             fields: HashMap::new(),
             types: HashMap::new(),
-            nouns: HashMap::new(),
+            kind_words: HashMap::new(),
             prose: HashSet::new(),
             children: HashSet::new(),
             version: String::new(),
@@ -175,7 +175,7 @@ impl PackSet {
             hash.update(text.as_bytes());
             set.add(pack);
         }
-        set.sieve = Sieve::of(&set.rules);
+        set.prefilter = Prefilter::of(&set.rules);
         let digest = hash.finalize();
         let hex = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
         set.version = hex.collect();
@@ -202,16 +202,16 @@ impl PackSet {
             for name in declared.types {
                 self.types.entry(name).or_insert(at);
             }
-            for (word, parts) in declared.nouns {
+            for (word, parts) in declared.kind_words {
                 for (word, plural) in [(plural(&word), true), (word, false)] {
                     let parts = Arc::clone(&parts);
                     let kind = at;
-                    let noun = Noun {
+                    let kind_word = KindWord {
                         kind,
                         plural,
                         parts,
                     };
-                    self.nouns.entry(word).or_insert(noun);
+                    self.kind_words.entry(word).or_insert(kind_word);
                 }
             }
         }

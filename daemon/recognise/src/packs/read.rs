@@ -32,7 +32,7 @@ pub(crate) struct Kind {
 
 /// What a word for entities means.
 #[derive(Clone, Debug)]
-pub(crate) struct Noun {
+pub(crate) struct KindWord {
     /// The kind, by its place in the set.
     pub(crate) kind: usize,
     pub(crate) plural: bool,
@@ -54,7 +54,7 @@ pub(super) struct Declared {
     pub(super) rules: Vec<Rule>,
     pub(super) fields: Vec<String>,
     pub(super) types: Vec<String>,
-    pub(super) nouns: Vec<(String, Arc<[String]>)>,
+    pub(super) kind_words: Vec<(String, Arc<[String]>)>,
 }
 
 /// Reads a pack; `file` is how errors call it.
@@ -143,14 +143,14 @@ fn kind(
     let fields = claimed("fields")?;
     let types = claimed("types")?;
     let all: Arc<[String]> = Arc::new([]);
-    let mut nouns: Vec<(String, Arc<[String]>)> = Vec::new();
+    let mut kind_words: Vec<(String, Arc<[String]>)> = Vec::new();
     for word in claimed("words")? {
-        nouns.push((word.to_lowercase(), Arc::clone(&all)));
+        kind_words.push((word.to_lowercase(), Arc::clone(&all)));
     }
     for (word, parts) in table.word_lists("narrower")? {
         claims.claim(table, ("words", word.value, word.at), name.value)?;
         let parts = parts.into_iter().map(str::to_lowercase).collect();
-        nouns.push((word.value.to_lowercase(), parts));
+        kind_words.push((word.value.to_lowercase(), parts));
     }
     let mut names = owned(table.texts("names")?);
     if names.is_empty() {
@@ -169,7 +169,7 @@ fn kind(
         rules: rules?,
         fields,
         types,
-        nouns,
+        kind_words,
     })
 }
 

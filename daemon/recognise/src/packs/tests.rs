@@ -142,7 +142,7 @@ fn a_folder_adds_and_replaces() {
         ),
         (Some("site"), Some("ticket"), None)
     );
-    assert!(set.is_noun("cases"));
+    assert!(set.is_kind_word("cases"));
     std::fs::write(folder.path().join("z.toml"), pack("tickets")).unwrap();
     let error = PackSet::load(folder.path()).unwrap_err().to_string();
     assert!(
@@ -327,7 +327,7 @@ proptest! {
     ) {
         let set = &*BUILT_IN_SET;
         let text = pieces.concat();
-        prop_assert_eq!(set.sieve.search(&set.rules, &text), one_by_one(set, &text));
+        prop_assert_eq!(set.prefilter.search(&set.rules, &text), one_by_one(set, &text));
     }
 }
 

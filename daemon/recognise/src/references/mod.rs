@@ -1,7 +1,7 @@
 //! References: "that device", "the second one", "both", "its", resolved to entities that were
 //! mentioned.
 //!
-//! English. A noun asks for its kind, and some nouns for those whose name says so: "the router" is
+//! English. A kind word asks for its kind, and some kind words for those whose name says so: "the router" is
 //! the last device with `router` or `rtr` in its name, or the last device if none has. Ordinals and
 //! plurals are about the last listing: entities of one kind that stood in one text. What the text
 //! itself mentions before a reference is nearer than what came before the text.
@@ -54,7 +54,7 @@ pub(super) fn resolve(
         let names_it = next.is_some_and(|name| {
             let between = text.get(phrase.end..name.start).unwrap_or_default();
             let is_gap = |c: char| c.is_whitespace() || "\"'`:(#".contains(c);
-            phrase.noun.is_some() && between.chars().all(is_gap)
+            phrase.kind_word.is_some() && between.chars().all(is_gap)
         });
         if overlaps || names_it || !Edges::Alone.allow(text, phrase.start, phrase.end) {
             continue;
@@ -129,7 +129,7 @@ impl<'a> Memory<'a> {
         one.into_iter().collect()
     }
 
-    /// Entities that a reference may stand for, the latest first: those its noun tells, or all.
+    /// Entities that a reference may stand for, the latest first: those its kind word tells, or all.
     fn latest(&self, phrase: &Phrase) -> impl Iterator<Item = Mention> {
         let recent = self.recent.iter().rev().chain(self.knowledge.recent);
         let recent: Vec<&Mention> = recent.take(REMEMBERED_MAX * 2).collect();
@@ -140,8 +140,8 @@ impl<'a> Memory<'a> {
     /// for.
     fn listing(&self, phrase: &Phrase, least: usize) -> Vec<Mention> {
         for listing in [&*self.listed, self.knowledge.listing] {
-            let of_kind = match phrase.noun {
-                Some(noun) => self.of_kind(noun.kind, listing),
+            let of_kind = match phrase.kind_word {
+                Some(kind_word) => self.of_kind(kind_word.kind, listing),
                 None => most_of_one_kind(listing.iter().collect()),
             };
             let is_listing = of_kind.len() > 1;
@@ -201,17 +201,17 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Those of a noun's kind, and of those the ones whose names say the noun, if any do.
+    /// Those of a kind word's kind, and of those the ones whose names say the kind word, if any do.
     fn narrowed<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
-        let Some(noun) = phrase.noun else {
+        let Some(kind_word) = phrase.kind_word else {
             return mentions;
         };
-        let kind = self.packs.kinds.get(noun.kind).map(|kind| &*kind.name);
+        let kind = self.packs.kinds.get(kind_word.kind).map(|kind| &*kind.name);
         let of_kind = mentions
             .into_iter()
             .filter(|mention| Some(&*mention.kind) == kind);
         let of_kind: Vec<&Mention> = of_kind.collect();
-        let says = |mention: &&&Mention| has_part(&mention.key, &noun.parts);
+        let says = |mention: &&&Mention| has_part(&mention.key, &kind_word.parts);
         let told: Vec<&Mention> = of_kind.iter().filter(says).copied().collect();
         if told.is_empty() { of_kind } else { told }
     }

@@ -1,7 +1,7 @@
 //! The phrases of a text that may refer to something.
 
 use crate::edges::is_word;
-use crate::packs::{Noun, PackSet};
+use crate::packs::{KindWord, PackSet};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub(super) struct Phrase<'p> {
     pub(super) asked: Asked,
     pub(super) number: Number,
     /// The kind it asks for; any if there is none.
-    pub(super) noun: Option<&'p Noun>,
+    pub(super) kind_word: Option<&'p KindWord>,
 }
 
 /// Which entities a phrase asks for.
@@ -49,7 +49,7 @@ struct Word<'t> {
     end: usize,
 }
 
-/// Most words of a noun.
+/// Most words of a kind word.
 const NOUN_WORDS_MAX: usize = 3;
 /// Longest word that is looked at, in bytes.
 const WORD_BYTES_MAX: usize = 32;
@@ -64,7 +64,7 @@ pub(super) fn phrases<'a>(packs: &'a PackSet, text: &'a str) -> impl Iterator<It
     let mut ahead: VecDeque<Word<'_>> = VecDeque::new();
     std::iter::from_fn(move || {
         loop {
-            // The longest phrase: "both of the", or a determiner and an ordinal, and a noun.
+            // The longest phrase: "both of the", or a determiner and an ordinal, and a kind word.
             while ahead.len() < 4 + NOUN_WORDS_MAX
                 && let Some(word) = words.next()
             {
@@ -94,7 +94,7 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
     let is_shouted = text
         .get(first.start..first.end)
         .is_some_and(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()));
-    let made = |asked, number, noun, count: usize| {
+    let made = |asked, number, kind_word, count: usize| {
         let last = words.get(count.checked_sub(1)?)?;
         let is_one_line = !text
             .get(first.start..last.end)?
@@ -104,7 +104,7 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
             end: last.end,
             asked,
             number,
-            noun,
+            kind_word,
         };
         is_one_line.then_some((phrase, count))
     };
@@ -118,8 +118,10 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
                 (Some("the" | "these" | "those"), _) => 2,
                 _ => 1,
             };
-            match noun(packs, words, skipped) {
-                Some((noun, count)) => made(Asked::Both, Number::The, Some(noun), skipped + count),
+            match kind_word(packs, words, skipped) {
+                Some((kind_word, count)) => {
+                    made(Asked::Both, Number::The, Some(kind_word), skipped + count)
+                }
                 None if skipped == 1 => made(Asked::Both, Number::The, None, 1),
                 None => None,
             }
@@ -145,19 +147,24 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
             if is_ones {
                 return made(asked?, number, None, skipped + 1);
             }
-            let (noun, count) = noun(packs, words, skipped)?;
-            let plain = if noun.plural {
+            let (kind_word, count) = kind_word(packs, words, skipped)?;
+            let plain = if kind_word.plural {
                 Asked::All
             } else {
                 Asked::Latest
             };
-            made(asked.unwrap_or(plain), number, Some(noun), skipped + count)
+            made(
+                asked.unwrap_or(plain),
+                number,
+                Some(kind_word),
+                skipped + count,
+            )
         }
         _ => None,
     }
 }
 
-/// Which one the word behind a determiner asks for, and where the noun stands then.
+/// Which one the word behind a determiner asks for, and where the kind word stands then.
 fn asked(word: Option<&str>) -> (Option<Asked>, usize) {
     let Some(word) = word else {
         return (None, 1);
@@ -175,7 +182,11 @@ fn asked(word: Option<&str>) -> (Option<Asked>, usize) {
 }
 
 /// The longest noun that stands at a place, and how many words it has.
-fn noun<'p>(packs: &'p PackSet, words: &[Word<'_>], at: usize) -> Option<(&'p Noun, usize)> {
+fn kind_word<'p>(
+    packs: &'p PackSet,
+    words: &[Word<'_>],
+    at: usize,
+) -> Option<(&'p KindWord, usize)> {
     let mut name = String::new();
     let mut longest = None;
     for (count, word) in (1..=NOUN_WORDS_MAX).zip(words.get(at..)?) {
@@ -183,7 +194,11 @@ fn noun<'p>(packs: &'p PackSet, words: &[Word<'_>], at: usize) -> Option<(&'p No
             name.push(' ');
         }
         name.push_str(&word.lower);
-        longest = packs.nouns.get(&name).map(|noun| (noun, count)).or(longest);
+        longest = packs
+            .kind_words
+            .get(&name)
+            .map(|kind_word| (kind_word, count))
+            .or(longest);
     }
     longest
 }

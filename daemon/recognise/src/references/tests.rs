@@ -14,13 +14,13 @@ fn meant(texts: &[&str]) -> Vec<String> {
             references: true,
             ..Knowledge::default()
         };
-        let finds = recognise(&PACKS, text, &knowledge).finds;
-        let references = finds.iter().filter(|find| find.how == How::Reference);
-        referred = references.map(|find| find.name.clone()).collect();
-        let mut latest = mentions(&finds);
+        let matches = recognise(&PACKS, text, &knowledge).matches;
+        let references = matches.iter().filter(|hit| hit.how == How::Reference);
+        referred = references.map(|hit| hit.name.clone()).collect();
+        let mut latest = mentions(&matches);
         latest.reverse();
         recent.splice(0..0, latest);
-        last_listing = listing(&finds).unwrap_or(last_listing);
+        last_listing = listing(&matches).unwrap_or(last_listing);
     }
     referred
 }

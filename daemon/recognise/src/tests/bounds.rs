@@ -11,7 +11,7 @@ fn a_long_text_is_searched_to_its_bound() {
         "é ".repeat(TEXT_BYTES_MAX / 3)
     );
     let recognised = recognise(&PACKS, &text, &Knowledge::default());
-    assert_eq!(words(&recognised.finds), ["device switch-nyc-01"]);
+    assert_eq!(words(&recognised.matches), ["device switch-nyc-01"]);
     let searched = recognised.searched_bytes.unwrap();
     assert!(searched <= TEXT_BYTES_MAX && searched > TEXT_BYTES_MAX - NAME_BYTES_MAX);
 }
@@ -29,9 +29,9 @@ fn json_that_is_cut_off_is_read_as_far_as_it_goes() {
     assert!(text.len() > TEXT_BYTES_MAX);
     let recognised = recognise(&PACKS, &text, &Knowledge::default());
     let devices = recognised
-        .finds
+        .matches
         .iter()
-        .filter(|find| find.how == How::Json)
+        .filter(|hit| hit.how == How::Json)
         .count();
     let whole = TEXT_BYTES_MAX / objects[0].len();
     assert!(devices.abs_diff(whole) <= 2, "{devices} of {whole}");
@@ -53,29 +53,29 @@ fn a_hundred_thousand_entities_are_counted() {
     let text = names.join(" ");
     let recognised = recognise(&PACKS, &text, &knowledge);
     assert_eq!(
-        (recognised.finds.len(), recognised.more),
-        (FINDS_MAX, 100_000 - FINDS_MAX)
+        (recognised.matches.len(), recognised.more),
+        (MATCHES_MAX, 100_000 - MATCHES_MAX)
     );
-    assert_eq!(recognised.finds[0].name, "sw-00000");
+    assert_eq!(recognised.matches[0].name, "sw-00000");
 }
 
 #[test]
 fn repeated_mentions_go_first() {
     let text = format!(
         "{}router-la-02 switch-nyc-01",
-        "switch-nyc-01 ".repeat(FINDS_MAX)
+        "switch-nyc-01 ".repeat(MATCHES_MAX)
     );
     let recognised = recognise(&PACKS, &text, &Knowledge::default());
     assert_eq!(recognised.more, 2);
-    assert!(words(&recognised.finds).contains(&"device router-la-02".to_owned()));
+    assert!(words(&recognised.matches).contains(&"device router-la-02".to_owned()));
 }
 
 #[test]
 fn names_are_shown_safely_and_are_not_long() {
     let text = "{\"device\": {\"name\": \"sw\\u202e-1\\u0007\"}}";
-    let finds = recognise(&PACKS, text, &Knowledge::default()).finds;
+    let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
     assert_eq!(
-        (finds[0].name.as_str(), finds[0].key.as_str()),
+        (matches[0].name.as_str(), matches[0].key.as_str()),
         ("sw\\u{202e}-1\\u{7}", "sw-1")
     );
     let text = format!("{{\"device\": {{\"name\": \"{}\"}}}}", "x".repeat(257));
@@ -154,25 +154,25 @@ proptest! {
             objects: Some("site"),
             references: true,
         };
-        let finds = recognise(&PACKS, &text, &knowledge).finds;
-        let mut last: Option<&Find> = None;
-        for find in &finds {
-            let word = text.get(find.start..find.end);
-            prop_assert!(word.is_some_and(|word| !word.is_empty()), "{find:?}");
-            prop_assert!(find.name.len() <= NAME_BYTES_MAX && !find.key.is_empty());
-            prop_assert!(!find.name.chars().any(char::is_control));
-            prop_assert!(find.confidence > 0.0 && find.confidence <= 1.0);
+        let matches = recognise(&PACKS, &text, &knowledge).matches;
+        let mut last: Option<&Match> = None;
+        for hit in &matches {
+            let word = text.get(hit.start..hit.end);
+            prop_assert!(word.is_some_and(|word| !word.is_empty()), "{hit:?}");
+            prop_assert!(hit.name.len() <= NAME_BYTES_MAX && !hit.key.is_empty());
+            prop_assert!(!hit.name.chars().any(char::is_control));
+            prop_assert!(hit.confidence > 0.0 && hit.confidence <= 1.0);
             if let Some(last) = last {
-                let is_plural = last.how == How::Reference && find.how == How::Reference;
-                let same = is_plural && (last.start, last.end) == (find.start, find.end);
-                prop_assert!(last.end <= find.start || same, "{last:?} {find:?}");
+                let is_plural = last.how == How::Reference && hit.how == How::Reference;
+                let same = is_plural && (last.start, last.end) == (hit.start, hit.end);
+                prop_assert!(last.end <= hit.start || same, "{last:?} {hit:?}");
             }
-            if let Some(data) = find.data {
+            if let Some(data) = hit.data {
                 let json = data.json(&text).unwrap();
                 prop_assert!(json.starts_with('{'), "{json}");
             }
-            last = Some(find);
+            last = Some(hit);
         }
-        prop_assert_eq!(&finds, &recognise(&PACKS, &text, &knowledge).finds);
+        prop_assert_eq!(&matches, &recognise(&PACKS, &text, &knowledge).matches);
     }
 }

@@ -13,13 +13,13 @@ const DEVICE: &str = r#"{"id": 101, "url": "https://n/api/dcim/devices/101/", "d
  "primary_ip": {"id": 7, "url": "https://n/api/ipam/ip-addresses/7/", "address": "10.1.1.1/24"},
  "description": "next to ams1-core-02", "serial": "AMS9"}"#;
 
-fn find<'a>(finds: &'a [Find], kind: &str) -> &'a Find {
-    finds.iter().find(|find| &*find.kind == kind).unwrap()
+fn find<'a>(matches: &'a [Match], kind: &str) -> &'a Match {
+    matches.iter().find(|hit| &*hit.kind == kind).unwrap()
 }
 
 #[test]
 fn an_object_and_its_parents_and_children() {
-    let finds = recognise(&PACKS, DEVICE, &Knowledge::default()).finds;
+    let matches = recognise(&PACKS, DEVICE, &Knowledge::default()).matches;
     let wanted = [
         "device ams1-core-01",
         "manufacturer Arista",
@@ -29,8 +29,8 @@ fn an_object_and_its_parents_and_children() {
         "ip_address 10.1.1.1/24",
         "device ams1-core-02",
     ];
-    assert_eq!(words(&finds), wanted);
-    let device = find(&finds, "device");
+    assert_eq!(words(&matches), wanted);
+    let device = find(&matches, "device");
     let parents: Vec<String> = device
         .parents
         .iter()
@@ -48,20 +48,20 @@ fn an_object_and_its_parents_and_children() {
     assert_eq!(device.display.as_deref(), Some("ams1-core-01 (NB1)"));
     assert!(!device.is_nested);
     assert_eq!(device.data.unwrap().json(DEVICE).unwrap(), DEVICE);
-    let site = find(&finds, "site");
+    let site = find(&matches, "site");
     assert_eq!(
         (site.slug.as_deref(), site.is_nested, site.data),
         (Some("zrh1"), true, None)
     );
     assert_eq!(&DEVICE[site.start..site.end], r"Z\u00fcrich ZRH1");
-    let address = find(&finds, "ip_address");
+    let address = find(&matches, "ip_address");
     assert_eq!(address.key, "10.1.1.1");
     assert_eq!(address.parents[0].key, "ams1-core-01");
     assert_eq!(
-        find(&finds, "device_type").parents[0].kind.as_ref(),
+        find(&matches, "device_type").parents[0].kind.as_ref(),
         "manufacturer"
     );
-    assert_eq!(finds[6].how, How::Pattern);
+    assert_eq!(matches[6].how, How::Pattern);
 }
 
 #[test]
@@ -75,12 +75,12 @@ fn results_within_results_are_read_and_known_by_their_place() {
             .replace('Ł', r"\u0141"),
         format!("Found:\n{inner}\n"),
     ] {
-        let finds = recognise(&PACKS, &text, &Knowledge::default()).finds;
-        assert_eq!(words(&finds), ["site Łódź \"1\""], "{text}");
-        let data = finds[0].data.unwrap().json(&text).unwrap();
+        let matches = recognise(&PACKS, &text, &Knowledge::default()).matches;
+        assert_eq!(words(&matches), ["site Łódź \"1\""], "{text}");
+        let data = matches[0].data.unwrap().json(&text).unwrap();
         let data: serde_json::Value = serde_json::from_str(&data).unwrap();
         assert_eq!(data["name"], "Łódź \"1\"", "{text}");
-        let name = &text[finds[0].start..finds[0].end];
+        let name = &text[matches[0].start..matches[0].end];
         assert!(
             name.ends_with("1\\\"") || name.ends_with("1\\\\\\\""),
             "{name}"
@@ -124,9 +124,9 @@ fn the_kind_is_told_by_type_field_key_or_call() {
         ..Knowledge::default()
     };
     let text = r#"[{"id": 5, "vid": 100, "name": "web", "site": {"name": "AMS"}}]"#;
-    let finds = recognise(&PACKS, text, &told).finds;
-    assert_eq!(words(&finds), ["vlan web", "site AMS"]);
-    assert_eq!(finds[0].key, "ams/web");
+    let matches = recognise(&PACKS, text, &told).matches;
+    assert_eq!(words(&matches), ["vlan web", "site AMS"]);
+    assert_eq!(matches[0].key, "ams/web");
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn names_alike_on_several_devices_are_several() {
         )
     };
     let text = format!("[{}, {}]", interface("a-1"), interface("b-1"));
-    let finds = recognise(&PACKS, &text, &Knowledge::default()).finds;
-    let keys: Vec<&str> = finds
+    let matches = recognise(&PACKS, &text, &Knowledge::default()).matches;
+    let keys: Vec<&str> = matches
         .iter()
-        .filter(|find| &*find.kind == "interface")
-        .map(|find| find.key.as_str())
+        .filter(|hit| &*hit.kind == "interface")
+        .map(|hit| hit.key.as_str())
         .collect();
     assert_eq!(keys, ["a-1/eth0", "b-1/eth0"]);
 }
@@ -169,7 +169,7 @@ fn cables_join_interfaces_and_addresses_belong_to_them() {
         "a_terminations": [{{"object_type": "dcim.interface", "object_id": 1, "object": {one}}}],
         "b_terminations": [{{"object_type": "dcim.interface", "object_id": 2, "object": {other}}}]}}"##
     );
-    let finds = recognise(&PACKS, &cable, &Knowledge::default()).finds;
+    let matches = recognise(&PACKS, &cable, &Knowledge::default()).matches;
     let wanted = [
         "cable #905",
         "device ams1-rtr-01",
@@ -177,8 +177,8 @@ fn cables_join_interfaces_and_addresses_belong_to_them() {
         "device ams1-core-01",
         "interface et-0/0/0",
     ];
-    assert_eq!(words(&finds), wanted);
-    let parents: Vec<&str> = finds[2]
+    assert_eq!(words(&matches), wanted);
+    let parents: Vec<&str> = matches[2]
         .parents
         .iter()
         .map(|link| link.key.as_str())
@@ -190,13 +190,13 @@ fn cables_join_interfaces_and_addresses_belong_to_them() {
         "address": "10.1.1.1/24", "vrf": {{"id": 1, "url": "https://n/api/ipam/vrfs/1/", "name": "mgmt"}},
         "assigned_object_type": "dcim.interface", "assigned_object": {one}}}]}}"#
     );
-    let finds = recognise(&PACKS, &address, &Knowledge::default()).finds;
-    let address = find(&finds, "ip_address");
+    let matches = recognise(&PACKS, &address, &Knowledge::default()).matches;
+    let address = find(&matches, "ip_address");
     let parents: Vec<&str> = address
         .parents
         .iter()
         .map(|link| link.key.as_str())
         .collect();
     assert_eq!(parents, ["mgmt", "ams1-rtr-01/et-0/0/0"]);
-    assert!(address.data.is_some() && find(&finds, "vrf").data.is_none());
+    assert!(address.data.is_some() && find(&matches, "vrf").data.is_none());
 }

@@ -11,15 +11,15 @@ use std::sync::LazyLock;
 
 pub(super) static PACKS: LazyLock<PackSet> = LazyLock::new(|| PackSet::built_in().unwrap());
 
-/// The finds of a text by both built-in packs, each as `kind name`.
+/// The matches of a text by both built-in packs, each as `kind name`.
 fn found(text: &str) -> Vec<String> {
     let recognised = recognise(&PACKS, text, &Knowledge::default());
-    words(&recognised.finds)
+    words(&recognised.matches)
 }
 
-fn words(finds: &[Find]) -> Vec<String> {
-    let word = |find: &Find| format!("{} {}", find.kind, find.name);
-    finds.iter().map(word).collect()
+fn words(matches: &[Match]) -> Vec<String> {
+    let word = |hit: &Match| format!("{} {}", hit.kind, hit.name);
+    matches.iter().map(word).collect()
 }
 
 /// Each text mentions just what is beside it.
@@ -35,22 +35,22 @@ fn check(cases: &[(&str, &[&str])]) {
 #[test]
 fn two_devices_are_found_in_order() {
     let text = "switch-nyc-01 and router-la-02";
-    let finds = recognise(&PACKS, text, &Knowledge::default()).finds;
+    let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
     assert_eq!(
-        words(&finds),
+        words(&matches),
         ["device switch-nyc-01", "device router-la-02"]
     );
     assert_eq!(
-        finds
+        matches
             .iter()
-            .map(|find| (find.start, find.end))
+            .map(|hit| (hit.start, hit.end))
             .collect::<Vec<_>>(),
         [(0, 13), (18, 30)]
     );
     assert!(
-        finds
+        matches
             .iter()
-            .all(|find| find.confidence == 0.8 && find.how == How::Pattern)
+            .all(|hit| hit.confidence == 0.8 && hit.how == How::Pattern)
     );
 }
 
@@ -96,10 +96,10 @@ fn what_is_known_is_found_by_name_slug_and_number() {
         ..Knowledge::default()
     };
     let text = "GitLab at AMS1 (amsterdam ams1) in VLAN 100 on a server, not ams1-x";
-    let finds = recognise(&PACKS, text, &knowledge).finds;
-    let keys: Vec<String> = finds
+    let matches = recognise(&PACKS, text, &knowledge).matches;
+    let keys: Vec<String> = matches
         .iter()
-        .map(|find| format!("{} {}", find.kind, find.key))
+        .map(|hit| format!("{} {}", hit.kind, hit.key))
         .collect();
     let wanted = [
         "virtual_machine gitlab",
@@ -108,7 +108,7 @@ fn what_is_known_is_found_by_name_slug_and_number() {
         "vlan amsterdam ams1/acme-web",
     ];
     assert_eq!(keys, wanted);
-    assert_eq!(finds[1].name, "Amsterdam AMS1");
-    assert_eq!(finds[1].how, How::Known);
-    assert_eq!(finds[3].how, How::Pattern);
+    assert_eq!(matches[1].name, "Amsterdam AMS1");
+    assert_eq!(matches[1].how, How::Known);
+    assert_eq!(matches[3].how, How::Pattern);
 }

@@ -26,7 +26,7 @@ pub enum Fusion {
 
 /// One list, and what its search says of hits that only the other list has.
 #[derive(Debug, Clone, Copy)]
-pub struct Leg<'a, K> {
+pub struct RankedList<'a, K> {
     /// Best first, every key once.
     pub ranked: &'a [(K, f32)],
     /// Scores of hits that are not among the ranked: with them z-scores compare like with like.
@@ -36,7 +36,7 @@ pub struct Leg<'a, K> {
 
 /// What one list's search says of a hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LegScore {
+pub struct ListScore {
     /// From 1; nothing if the list does not hold it.
     pub rank: Option<usize>,
     /// The search's own score: BM25, or a cosine.
@@ -51,16 +51,20 @@ pub struct Fused<K> {
     /// Its fused score; higher is better.
     pub score: f64,
     /// What the text search says of it, if anything.
-    pub text: Option<LegScore>,
+    pub text: Option<ListScore>,
     /// What the vector search says of it, if anything.
-    pub vector: Option<LegScore>,
+    pub vector: Option<ListScore>,
     /// What text and vectors add to the score: a z-score by its share, or a reciprocal rank.
     pub parts: [f64; 2],
 }
 
 /// Fuses two lists; hits are those ranked in either. Best first; of equals, the lower key.
 #[must_use]
-pub fn fuse<K: Ord + Copy>(text: Leg<'_, K>, vector: Leg<'_, K>, fusion: Fusion) -> Vec<Fused<K>> {
+pub fn fuse<K: Ord + Copy>(
+    text: RankedList<'_, K>,
+    vector: RankedList<'_, K>,
+    fusion: Fusion,
+) -> Vec<Fused<K>> {
     let ranked = text.ranked.iter().chain(vector.ranked).map(|(key, _)| *key);
     let keys: Vec<K> = ranked.collect::<BTreeSet<K>>().into_iter().collect();
     let (texts, vectors) = (text.scores(&keys), vector.scores(&keys));
@@ -96,23 +100,23 @@ pub fn fuse<K: Ord + Copy>(text: Leg<'_, K>, vector: Leg<'_, K>, fusion: Fusion)
     fused
 }
 
-impl<K: Ord + Copy> Leg<'_, K> {
+impl<K: Ord + Copy> RankedList<'_, K> {
     /// What this search says of each key.
-    fn scores(&self, keys: &[K]) -> Vec<Option<LegScore>> {
+    fn scores(&self, keys: &[K]) -> Vec<Option<ListScore>> {
         let also = self.also.iter().map(|(key, score)| {
             (
                 *key,
-                LegScore {
+                ListScore {
                     rank: None,
                     score: *score,
                 },
             )
         });
-        let mut known: BTreeMap<K, LegScore> = also.collect();
+        let mut known: BTreeMap<K, ListScore> = also.collect();
         for (rank, (key, score)) in (1..).zip(self.ranked) {
             known.insert(
                 *key,
-                LegScore {
+                ListScore {
                     rank: Some(rank),
                     score: *score,
                 },
@@ -123,7 +127,7 @@ impl<K: Ord + Copy> Leg<'_, K> {
 }
 
 /// Each score's distance from the mean of all, in standard deviations, by the list's share.
-fn z_scores(scores: &[Option<LegScore>], share: f64) -> Vec<f64> {
+fn z_scores(scores: &[Option<ListScore>], share: f64) -> Vec<f64> {
     let known = || scores.iter().flatten().map(|score| f64::from(score.score));
     let Some(lowest) = known().reduce(f64::min) else {
         return vec![0.0; scores.len()];
@@ -138,7 +142,7 @@ fn z_scores(scores: &[Option<LegScore>], share: f64) -> Vec<f64> {
         .collect()
 }
 
-fn reciprocal_ranks(scores: &[Option<LegScore>], k: f64) -> Vec<f64> {
+fn reciprocal_ranks(scores: &[Option<ListScore>], k: f64) -> Vec<f64> {
     let ranks = scores
         .iter()
         .map(|score| score.and_then(|score| score.rank));

@@ -6,7 +6,7 @@ mod fusion;
 mod rerank;
 
 pub use caption::{Caption, CaptionPart, caption, words};
-pub use fusion::{Fused, Fusion, Leg, LegScore, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse};
+pub use fusion::{Fused, Fusion, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse};
 pub use rerank::{DEPTH, Reranked, WEIGHT, best_sentence, rerank};
 
 #[cfg(test)]

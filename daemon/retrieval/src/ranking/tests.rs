@@ -10,8 +10,8 @@ const HALVES: Fusion = Fusion::ZScores {
 };
 
 /// A list without scores of what only the other has.
-fn leg<K>(ranked: &[(K, f32)]) -> Leg<'_, K> {
-    Leg { ranked, also: &[] }
+fn list<K>(ranked: &[(K, f32)]) -> RankedList<'_, K> {
+    RankedList { ranked, also: &[] }
 }
 
 fn keys<K: Copy>(fused: &[Fused<K>]) -> Vec<K> {
@@ -22,8 +22,8 @@ fn keys<K: Copy>(fused: &[Fused<K>]) -> Vec<K> {
 fn z_scores_weigh_both_lists_alike() {
     // Of the text's scores 4, 2, 0 and the vectors' 0.9, 0.5, 0.1 each key has one.
     let fused = fuse(
-        leg(&[(1, 4.0), (2, 2.0), (3, 0.0)]),
-        leg(&[(2, 0.9), (1, 0.5), (3, 0.1)]),
+        list(&[(1, 4.0), (2, 2.0), (3, 0.0)]),
+        list(&[(2, 0.9), (1, 0.5), (3, 0.1)]),
         HALVES,
     );
     assert_eq!(keys(&fused), [1, 2, 3]);
@@ -34,14 +34,14 @@ fn z_scores_weigh_both_lists_alike() {
     );
     assert_eq!(
         fused[0].text,
-        Some(LegScore {
+        Some(ListScore {
             rank: Some(1),
             score: 4.0
         })
     );
     assert_eq!(
         fused[0].vector,
-        Some(LegScore {
+        Some(ListScore {
             rank: Some(2),
             score: 0.5
         })
@@ -52,43 +52,43 @@ fn z_scores_weigh_both_lists_alike() {
 #[test]
 fn what_one_list_lacks_counts_as_its_worst() {
     let fused = fuse(
-        leg(&[(1, 3.0), (2, 1.0)]),
-        leg(&[(3, 0.8), (1, 0.2)]),
+        list(&[(1, 3.0), (2, 1.0)]),
+        list(&[(3, 0.8), (1, 0.2)]),
         HALVES,
     );
     assert_eq!(fused.iter().find(|hit| hit.key == 3).unwrap().text, None);
     assert_eq!(keys(&fused), [1, 3, 2]);
     assert_eq!(
-        keys(&fuse(leg(&[(2, 1.0), (1, 1.0)]), leg(&[]), HALVES)),
+        keys(&fuse(list(&[(2, 1.0), (1, 1.0)]), list(&[]), HALVES)),
         [1, 2],
         "equal scores say nothing; the lower key is first"
     );
-    assert!(fuse::<u64>(leg(&[]), leg(&[]), HALVES).is_empty());
+    assert!(fuse::<u64>(list(&[]), list(&[]), HALVES).is_empty());
 }
 
 #[test]
 fn known_scores_of_what_was_not_ranked_count() {
     // By its true score of 2.9 the third key is nearly as good a text as the first.
-    let text = Leg {
+    let text = RankedList {
         ranked: &[(1, 3.0), (2, 1.0)],
         also: &[(3, 2.9), (9, 7.0)],
     };
-    let fused = fuse(text, leg(&[(3, 0.8), (1, 0.2)]), HALVES);
+    let fused = fuse(text, list(&[(3, 0.8), (1, 0.2)]), HALVES);
     assert_eq!(keys(&fused), [3, 1, 2], "what neither list ranks is no hit");
     assert_eq!(
         fused[0].text,
-        Some(LegScore {
+        Some(ListScore {
             rank: None,
             score: 2.9
         })
     );
     let text_alone = fuse(
         text,
-        leg(&[(3, 0.8), (1, 0.2)]),
+        list(&[(3, 0.8), (1, 0.2)]),
         Fusion::ZScores { text_share: 1.0 },
     );
     assert_eq!(keys(&text_alone), [1, 3, 2]);
-    let by_rank = fuse(text, leg(&[(3, 0.8)]), Fusion::ReciprocalRanks { k: 0.0 });
+    let by_rank = fuse(text, list(&[(3, 0.8)]), Fusion::ReciprocalRanks { k: 0.0 });
     assert_eq!(
         keys(&by_rank),
         [1, 3, 2],
@@ -99,8 +99,8 @@ fn known_scores_of_what_was_not_ranked_count() {
 #[test]
 fn reciprocal_ranks_add_up() {
     let fused = fuse(
-        leg(&[(1, 9.0), (2, 8.0)]),
-        leg(&[(2, 0.3), (4, 0.2)]),
+        list(&[(1, 9.0), (2, 8.0)]),
+        list(&[(2, 0.3), (4, 0.2)]),
         Fusion::ReciprocalRanks { k: 60.0 },
     );
     assert_eq!(keys(&fused), [2, 1, 4]);
@@ -112,7 +112,7 @@ fn the_best_sentence_moves_its_document_up_within_the_head() {
     let list: Vec<(u64, f32)> = (0..40)
         .map(|key| (key, 40.0 - key as f32 / 100.0))
         .collect();
-    let fused = fuse(leg(&list), leg(&list), HALVES);
+    let fused = fuse(list(&list), list(&list), HALVES);
     let best = |key: &u64| match key {
         29 => Some((2, 0.9)),
         39 => Some((0, 1.0)),
@@ -203,7 +203,7 @@ proptest! {
             list
         };
         let fusion = if by_rank { Fusion::ReciprocalRanks { k: 60.0 } } else { HALVES };
-        let fused = fuse(leg(&ranked(&text)), leg(&ranked(&vector)), fusion);
+        let fused = fuse(list(&ranked(&text)), list(&ranked(&vector)), fusion);
         let mut seen: Vec<u8> = keys(&fused);
         prop_assert!(fused.windows(2).all(|pair| (pair[1].score, pair[0].key) < (pair[0].score, pair[1].key) || pair[1].score < pair[0].score));
         prop_assert!(fused.iter().all(|hit| (hit.score - hit.parts[0] - hit.parts[1]).abs() < 1e-9 && hit.score.is_finite()));

@@ -8,7 +8,7 @@ use super::analyser::Analyser;
 use super::error::{Error, contained};
 use super::fresh::{Fresh, Prepared};
 use super::part::{Gone, Held, Part, Removals, Tally, View};
-use super::search::{self, Filter, Found, Query, Sums, Terms};
+use super::search::{self, Filter, Found, Query, ScoreAccumulator, Terms};
 use super::shelf::{Deletions, Segment, Shelf};
 use super::unit::{Change, Class, Kind, Unit};
 
@@ -40,7 +40,7 @@ struct State {
 #[derive(Default)]
 struct Tools {
     analyser: Analyser,
-    sums: Sums,
+    accumulator: ScoreAccumulator,
 }
 
 /// How much there is in an index.
@@ -237,10 +237,13 @@ impl TextIndex {
         let mut tools = self.tools();
         let found = contained(|| {
             let state = self.read();
-            let Tools { analyser, sums } = &mut tools;
-            search::search(&state.views(), query, filter, analyser, sums)
+            let Tools {
+                analyser,
+                accumulator,
+            } = &mut tools;
+            search::search(&state.views(), query, filter, analyser, accumulator)
         })?;
-        // After an error the sums may be half done: only now they are kept.
+        // After an error the accumulator may be half done: only now it is kept.
         self.put_back(tools);
         Ok(found)
     }

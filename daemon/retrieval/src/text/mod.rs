@@ -20,7 +20,7 @@ mod unit;
 
 pub use error::Error;
 pub use index::{Counts, TextIndex};
-pub use search::{Filter, Found, Hit, Likeness, Query, Terms, Variant, Word};
+pub use search::{Filter, Found, Hit, MatchQuality, Query, Terms, Variant, Word};
 pub use unit::{Addition, Change, Class, Kind, Unit, key};
 
 #[cfg(test)]

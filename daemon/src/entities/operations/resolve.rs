@@ -9,7 +9,7 @@ use crate::engine::KeyClaim;
 use crate::entities::event::{EntityFact, EntityRef, data_of};
 use crate::entities::recognition::Knowing;
 use crate::entities::relevance::pack_score;
-use crate::entities::resolution::{Answer, Match, Nearness, ask, known, note};
+use crate::entities::resolution::{Answer, Match, MatchBasis, ask, known, note};
 use crate::entities::top::Scored;
 use crate::entities::view;
 use crate::error::{Code, Refusal};
@@ -136,8 +136,8 @@ impl Asking {
 
     /// The kind that the form of a name tells.
     fn kind_by_form(&self, name: &str) -> Option<String> {
-        let finds = self.knowing.recognise(name, false).finds;
-        finds.first().map(|find| find.kind.to_string())
+        let matches = self.knowing.recognise(name, false).matches;
+        matches.first().map(|hit| hit.kind.to_string())
     }
 
     /// The answer that needs no event: what is known, or that nothing is.
@@ -173,10 +173,10 @@ impl Asking {
             return Ok(reply);
         };
         reply.how = match found.how {
-            Nearness::Exact => Resolved::Exact,
-            Nearness::Normalised => Resolved::Normalised,
-            Nearness::Near => Resolved::Near,
-            Nearness::Project => Resolved::Project,
+            MatchBasis::Exact => Resolved::Exact,
+            MatchBasis::Normalised => Resolved::Normalised,
+            MatchBasis::Near => Resolved::Near,
+            MatchBasis::Project => Resolved::Project,
         };
         if let Some(row) = found.row {
             let fresh = row.data.clone().filter(|data| data.expires > now);

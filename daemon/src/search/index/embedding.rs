@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lored_models::{Model, Models, Tier};
+use lored_models::{Model, ModelPool, Tier};
 use lored_retrieval::vectors::{VectorError, VectorStore};
 
 use super::{Index, IndexError};
@@ -269,7 +269,7 @@ impl Index {
 
     /// The models.
     #[must_use]
-    pub fn models(&self) -> &Models {
+    pub fn models(&self) -> &ModelPool {
         &self.models
     }
 

@@ -11,12 +11,12 @@ use lored_retrieval::vectors::{Generation, VectorStore};
 use super::*;
 use crate::search::{Limits, Room};
 
-fn models(second_tier: bool) -> Arc<Models> {
+fn models(second_tier: bool) -> Arc<ModelPool> {
     let settings = Settings {
         second_tier,
         ..Settings::default()
     };
-    Arc::new(Models::find(&ModelPlaces::default(), &settings))
+    Arc::new(ModelPool::find(&ModelPlaces::default(), &settings))
 }
 
 fn open(folder: &Path, end: Option<u64>) -> Index {
@@ -323,7 +323,7 @@ fn a_second_tier_that_is_gone_is_done_without() {
         added,
         beside: None,
     };
-    let models = Models::find(&places, &Settings::default());
+    let models = ModelPool::find(&places, &Settings::default());
     fs::remove_dir_all(&model).unwrap();
     let index = Index::open(&folder.path().join("index"), Arc::new(models), 10, None).unwrap();
     take_in(&index, 3);

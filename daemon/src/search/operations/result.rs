@@ -7,7 +7,7 @@ use lore::protocol::search::{
     Caption, Kind as WireKind, LegScore as WireLeg, Range as WireRange, Scores, SearchResult,
 };
 use lored_ingest::quotable;
-use lored_retrieval::ranking::{LegScore, caption};
+use lored_retrieval::ranking::{ListScore, caption};
 use lored_retrieval::text::Kind;
 
 use crate::error::Refusal;
@@ -114,7 +114,7 @@ fn range(range: Range<usize>) -> WireRange {
 }
 
 fn scores(hit: &Ranked, searched: &Searched) -> Scores {
-    let leg = |score: Option<LegScore>, part: f64| {
+    let list = |score: Option<ListScore>, part: f64| {
         score.map(|score| WireLeg {
             score: f64::from(score.score),
             rank: score.rank.map(|rank| rank as u64),
@@ -128,8 +128,8 @@ fn scores(hit: &Ranked, searched: &Searched) -> Scores {
         terms.extend(word.variants.iter().map(|variant| variant.term.clone()));
     }
     Scores {
-        text: leg(hit.text, text),
-        vector: leg(hit.vector, vector),
+        text: list(hit.text, text),
+        vector: list(hit.vector, vector),
         fused: hit.fused,
         sentence: hit.sentence.map(f64::from),
         terms,

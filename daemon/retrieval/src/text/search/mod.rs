@@ -1,20 +1,20 @@
 //! A search over all parts of an index.
 
+mod accumulator;
 mod best;
-mod ledger;
 mod matches;
 mod scoring;
-mod sums;
+mod term_stats;
 mod variants;
 mod words;
 
+pub use self::accumulator::ScoreAccumulator;
 use self::best::Best;
-use self::ledger::Ledger;
 pub use self::matches::matches;
-pub use self::sums::Sums;
+use self::term_stats::TermStats;
 #[cfg(test)]
 pub use self::words::WORDS_MAX;
-pub use self::words::{Likeness, Terms, Variant, Word};
+pub use self::words::{MatchQuality, Terms, Variant, Word};
 use super::analyser::Analyser;
 use super::error::Error;
 use super::part::{Field, Tally, View};
@@ -71,7 +71,7 @@ pub fn search(
     query: &Query<'_>,
     filter: Option<Filter<'_>>,
     analyser: &mut Analyser,
-    sums: &mut Sums,
+    accumulator: &mut ScoreAccumulator,
 ) -> Result<Found, Error> {
     let mut terms = Terms::of(query.text, analyser);
     let classes: Vec<Class> = Class::ALL
@@ -79,15 +79,15 @@ pub fn search(
         .filter(|class| query.classes.contains(class))
         .collect();
     let fields: Vec<Field> = classes.iter().map(|class| Field::own(*class)).collect();
-    let mut ledger = Ledger::of(views);
+    let mut stats = TermStats::of(views);
     let mut typos_left = variants::TYPO_WORDS_MAX;
     for word in &mut terms.words {
-        word.units = ledger.living(&fields, &word.term)?;
-        word.variants = variants::variants(&mut ledger, &fields, word, analyser, &mut typos_left)?;
+        word.units = stats.living(&fields, &word.term)?;
+        word.variants = variants::variants(&mut stats, &fields, word, analyser, &mut typos_left)?;
     }
     let mut tally = Tally::default();
     views.iter().for_each(|view| tally.join(view.tally));
-    let clauses = scoring::clauses(&mut ledger, &classes, &terms, &tally)?;
+    let clauses = scoring::clauses(&mut stats, &classes, &terms, &tally)?;
     let norms = scoring::norms(&tally);
 
     let mut found = Found {
@@ -96,13 +96,13 @@ pub fn search(
     };
     let mut best = Best::of(query.limit);
     for (at, view) in views.iter().enumerate() {
-        sums.add_up(view, at, &clauses, &norms)?;
+        accumulator.add_up(view, at, &clauses, &norms)?;
         for (score, key) in found.also.iter_mut().zip(query.also) {
             if let Some(unit) = view.find(*key) {
-                *score = sums.score(unit);
+                *score = accumulator.score(unit);
             }
         }
-        found.total += collect(view, filter, sums, &mut best);
+        found.total += collect(view, filter, accumulator, &mut best);
     }
     found.terms = terms;
     found.hits = best.into_hits();
@@ -110,9 +110,14 @@ pub fn search(
 }
 
 /// Takes the best units of a part; how many match and pass.
-fn collect(view: &View<'_>, filter: Option<Filter<'_>>, sums: &mut Sums, best: &mut Best) -> u64 {
+fn collect(
+    view: &View<'_>,
+    filter: Option<Filter<'_>>,
+    accumulator: &mut ScoreAccumulator,
+    best: &mut Best,
+) -> u64 {
     let mut shown = 0;
-    let counted = sums.drain(view.gone, filter.is_some(), best, |best, at, score| {
+    let counted = accumulator.drain(view.gone, filter.is_some(), best, |best, at, score| {
         if score < best.bar() && filter.is_none() {
             shown += 1;
             return;

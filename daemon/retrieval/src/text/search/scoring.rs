@@ -4,8 +4,8 @@
 use super::super::error::Error;
 use super::super::part::{Entry, Field, PerField, Tally};
 use super::super::unit::Class;
-use super::ledger::{Ledger, Place};
-use super::words::{Likeness, Terms};
+use super::term_stats::{TermPostings, TermStats};
+use super::words::{MatchQuality, Terms};
 
 /// How fast a word's repetition stops to matter, and how much a text's length counts against it.
 /// Talk is short: its lengths say less.
@@ -30,10 +30,10 @@ fn share(field: Field) -> f64 {
 }
 
 /// What a variant counts against the word itself.
-fn discount(likeness: Likeness) -> f64 {
-    match likeness {
-        Likeness::Beginning => 0.6,
-        Likeness::Typo => 0.5,
+fn discount(quality: MatchQuality) -> f64 {
+    match quality {
+        MatchQuality::Beginning => 0.6,
+        MatchQuality::Typo => 0.5,
     }
 }
 
@@ -69,7 +69,7 @@ pub fn norms(tally: &Tally) -> PerField<Norm> {
 }
 
 /// A term that is looked for, and where each part keeps it.
-pub struct Sought {
+pub struct QueryTerm {
     /// What having it is worth at most.
     pub weight: f32,
     /// Its place in each part, in the order of the parts.
@@ -81,12 +81,12 @@ pub struct Clause {
     /// Where it is looked for.
     pub field: Field,
     /// The word itself and its variants.
-    pub sought: Vec<Sought>,
+    pub query_terms: Vec<QueryTerm>,
 }
 
 /// What is added up for a question, in its order.
 pub fn clauses(
-    ledger: &mut Ledger<'_>,
+    stats: &mut TermStats<'_>,
     classes: &[Class],
     terms: &Terms,
     tally: &Tally,
@@ -96,13 +96,13 @@ pub fn clauses(
     for field in fields {
         let units = tally.units(field.class());
         for word in &terms.words {
-            let mut sought = Vec::new();
+            let mut query_terms = Vec::new();
             let own = (word.term.as_str(), 1.0);
             let variants = word.variants.iter();
-            let variants = variants.map(|one| (one.term.as_str(), discount(one.likeness)));
+            let variants = variants.map(|one| (one.term.as_str(), discount(one.quality)));
             let mut worth_most = f64::INFINITY;
             for (term, discount) in std::iter::once(own).chain(variants) {
-                let Place { entries, living } = ledger.place(*field, term)?;
+                let TermPostings { entries, living } = stats.postings(*field, term)?;
                 if living == 0 {
                     continue;
                 }
@@ -114,14 +114,14 @@ pub fn clauses(
                 let k1 = shape(field.class()).k1;
                 let count = f64::from(word.count);
                 let weight = rarity * (k1 + 1.0) * count * share(*field) * discount;
-                sought.push(Sought {
+                query_terms.push(QueryTerm {
                     weight: weight as f32,
                     entries,
                 });
             }
-            if !sought.is_empty() {
+            if !query_terms.is_empty() {
                 let field = *field;
-                clauses.push(Clause { field, sought });
+                clauses.push(Clause { field, query_terms });
             }
         }
     }

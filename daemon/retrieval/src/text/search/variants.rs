@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::analyser::{Analyser, neighbours};
 use super::super::error::Error;
 use super::super::part::Field;
-use super::ledger::Ledger;
-use super::words::{Likeness, Variant, Word};
+use super::term_stats::TermStats;
+use super::words::{MatchQuality, Variant, Word};
 
 /// A word that more units have is taken as it is.
 const RARE_UNITS_MAX: u64 = 2;
@@ -34,7 +34,7 @@ const ENDING_CHARACTERS_MAX: usize = 5;
 /// The variants of a word, those that most units have first; none for a word that is not rare. Typos are
 /// looked for in the first `typos_left` words that have any neighbours.
 pub fn variants(
-    ledger: &mut Ledger<'_>,
+    stats: &mut TermStats<'_>,
     fields: &[Field],
     word: &Word,
     analyser: &mut Analyser,
@@ -43,9 +43,9 @@ pub fn variants(
     if word.units > RARE_UNITS_MAX {
         return Ok(Vec::new());
     }
-    let mut found = Candidates { ledger, fields };
+    let mut found = Candidates { stats, fields };
     let beginnings = found.beginnings(word)?;
-    let mut variants = found.best(beginnings, Likeness::Beginning, BEGINNINGS_MAX)?;
+    let mut variants = found.best(beginnings, MatchQuality::Beginning, BEGINNINGS_MAX)?;
     if variants.is_empty() && word.units == 0 {
         variants.extend(found.beginning_of(word)?);
     }
@@ -55,7 +55,7 @@ pub fn variants(
     *typos_left -= 1;
     let mut typos = found.typos(word, analyser)?;
     typos.retain(|term, _| variants.iter().all(|known| known.term != *term));
-    variants.extend(found.best(typos, Likeness::Typo, TYPOS_MAX)?);
+    variants.extend(found.best(typos, MatchQuality::Typo, TYPOS_MAX)?);
     Ok(variants)
 }
 
@@ -67,7 +67,7 @@ fn may_be_typo(written: &str) -> bool {
 }
 
 struct Candidates<'a, 'b> {
-    ledger: &'a mut Ledger<'b>,
+    stats: &'a mut TermStats<'b>,
     fields: &'a [Field],
 }
 
@@ -79,7 +79,7 @@ impl Candidates<'_, '_> {
         if spaced && word.term.chars().count() < BEGINNING_CHARACTERS_MIN {
             return Ok(found);
         }
-        for view in self.ledger.views() {
+        for view in self.stats.views() {
             for field in self.fields {
                 view.part.terms(*field, &word.term, &mut |term, units| {
                     if term != word.term {
@@ -99,11 +99,11 @@ impl Candidates<'_, '_> {
             if term == word.term || term.chars().count() < TYPO_CHARACTERS_MIN {
                 continue;
             }
-            let units = self.ledger.living(self.fields, term)?;
+            let units = self.stats.living(self.fields, term)?;
             if units > 0 {
                 return Ok(Some(Variant {
                     term: term.to_owned(),
-                    likeness: Likeness::Beginning,
+                    quality: MatchQuality::Beginning,
                     units,
                 }));
             }
@@ -130,7 +130,7 @@ impl Candidates<'_, '_> {
     /// Notes a term if any part knows it.
     fn note(&self, term: &str, found: &mut BTreeMap<String, u64>) -> Result<(), Error> {
         let mut units = 0;
-        for view in self.ledger.views() {
+        for view in self.stats.views() {
             for field in self.fields {
                 let entry = view.part.entry(*field, term)?;
                 units += entry.map_or(0, |entry| u64::from(entry.units));
@@ -148,7 +148,7 @@ impl Candidates<'_, '_> {
     fn best(
         &mut self,
         found: BTreeMap<String, u64>,
-        likeness: Likeness,
+        quality: MatchQuality,
         limit: usize,
     ) -> Result<Vec<Variant>, Error> {
         let mut candidates: Vec<(String, u64)> = found.into_iter().collect();
@@ -159,13 +159,13 @@ impl Candidates<'_, '_> {
             if full && best.last().is_some_and(|last| last.units > at_most) {
                 break;
             }
-            let units = self.ledger.living(self.fields, &term)?;
+            let units = self.stats.living(self.fields, &term)?;
             if units == 0 {
                 continue;
             }
             let variant = Variant {
                 term,
-                likeness,
+                quality,
                 units,
             };
             let order = |known: &Variant| {

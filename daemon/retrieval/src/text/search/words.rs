@@ -10,7 +10,7 @@ pub const QUESTION_BYTES_MAX: usize = 64 << 10;
 
 /// How a word that is nearly that of the question was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
+pub enum MatchQuality {
     /// It begins with the word, or the word with it.
     Beginning,
     /// It is one edit away.
@@ -23,7 +23,7 @@ pub struct Variant {
     /// As it stands in the index.
     pub term: String,
     /// How it is like the word.
-    pub likeness: Likeness,
+    pub quality: MatchQuality,
     /// How many units have it, among those asked for.
     pub units: u64,
 }

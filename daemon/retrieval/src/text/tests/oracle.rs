@@ -105,14 +105,14 @@ impl Oracle {
             }
             true
         });
-        let sought = words.into_iter().map(|(word, term, count)| {
+        let query_terms = words.into_iter().map(|(word, term, count)| {
             let mut terms = vec![(term.clone(), 1.0)];
             if self.living(fields, &term) <= 2 {
                 terms.extend(self.variants(&word, &term, fields));
             }
             (count, terms)
         });
-        sought.collect()
+        query_terms.collect()
     }
 
     fn variants(&self, word: &str, term: &str, fields: &[Field]) -> Vec<(String, f64)> {

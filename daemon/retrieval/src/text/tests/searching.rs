@@ -134,7 +134,10 @@ fn a_typo_or_a_beginning_finds_the_word_but_ranks_below_it() {
     let [word] = &found.terms.words[..] else {
         panic!()
     };
-    assert_eq!((word.units, word.variants[0].likeness), (0, Likeness::Typo));
+    assert_eq!(
+        (word.units, word.variants[0].quality),
+        (0, MatchQuality::Typo)
+    );
     assert_eq!(
         (word.variants[0].term.as_str(), word.variants[0].units),
         ("postgr", 1)
@@ -272,7 +275,7 @@ fn typos_are_looked_for_in_few_words() {
         let typos = |word: &&Word| {
             word.variants
                 .iter()
-                .any(|one| one.likeness == Likeness::Typo)
+                .any(|one| one.quality == MatchQuality::Typo)
         };
         found.terms.words.iter().filter(typos).count()
     };

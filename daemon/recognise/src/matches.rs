@@ -10,8 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recognised {
     /// In order of the text.
-    pub finds: Vec<Find>,
-    /// How many finds were left out since there were too many: repeated mentions first, then
+    pub matches: Vec<Match>,
+    /// How many matches were left out since there were too many: repeated mentions first, then
     /// entities that are only nested in others.
     pub more: usize,
     /// How many bytes were searched, if not all of the text was.
@@ -20,7 +20,7 @@ pub struct Recognised {
 
 /// One mention of an entity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Find {
+pub struct Match {
     /// The kind of the entity, as a pack names it.
     pub kind: Arc<str>,
     /// The canonical key of the entity, one within its kind.
@@ -109,7 +109,7 @@ impl Data {
     }
 }
 
-impl Find {
+impl Match {
     pub(super) fn new(
         mention: Mention,
         (start, end): (usize, usize),
@@ -134,29 +134,29 @@ impl Find {
     }
 }
 
-/// Orders finds by the text and leaves at most `most`: the first of each entity before repeated
+/// Orders matches by the text and leaves at most `most`: the first of each entity before repeated
 /// ones, and what the text is about before what is nested. Returns how many went.
-pub(super) fn cut(finds: &mut Vec<Find>, most: usize) -> usize {
-    finds.sort_by_key(|find| (find.start, find.end));
-    let more = finds.len().saturating_sub(most);
+pub(super) fn cut(matches: &mut Vec<Match>, most: usize) -> usize {
+    matches.sort_by_key(|hit| (hit.start, hit.end));
+    let more = matches.len().saturating_sub(most);
     if more > 0 {
         let mut seen = HashSet::new();
-        let mut ranked: Vec<(u8, Find)> = std::mem::take(finds)
+        let mut ranked: Vec<(u8, Match)> = std::mem::take(matches)
             .into_iter()
-            .map(|find| {
-                let is_first = seen.insert((find.kind.clone(), find.key.clone()));
-                let rank = match (is_first, find.is_nested) {
+            .map(|hit| {
+                let is_first = seen.insert((hit.kind.clone(), hit.key.clone()));
+                let rank = match (is_first, hit.is_nested) {
                     (true, false) => 0,
                     (true, true) => 1,
                     (false, _) => 2,
                 };
-                (rank, find)
+                (rank, hit)
             })
             .collect();
         ranked.sort_by_key(|(rank, _)| *rank);
         ranked.truncate(most);
-        finds.extend(ranked.into_iter().map(|(_, find)| find));
-        finds.sort_by_key(|find| (find.start, find.end));
+        matches.extend(ranked.into_iter().map(|(_, hit)| hit));
+        matches.sort_by_key(|hit| (hit.start, hit.end));
     }
     more
 }

@@ -12,7 +12,7 @@ const STARTS_FAST_MAX: usize = 256;
 
 /// The rules of a set by where they may match.
 #[derive(Clone, Debug)]
-pub(super) struct Sieve {
+pub(super) struct Prefilter {
     /// The kind of each byte.
     kinds: [Kinds; 256],
     /// Rules, by their places in the set, whose matches are within words.
@@ -24,7 +24,7 @@ pub(super) struct Sieve {
     of_texts: Vec<usize>,
 }
 
-impl Sieve {
+impl Prefilter {
     pub(super) fn of(rules: &[Rule]) -> Self {
         let (mut of_words, mut of_texts) = (Vec::new(), Vec::new());
         let mut by_start: FxHashMap<&[u8], Vec<usize>> = FxHashMap::default();

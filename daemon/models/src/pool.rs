@@ -32,7 +32,7 @@ impl Default for Settings {
 ///
 /// Nothing is loaded before the first use; what is idle is let go. What is told of a model without
 /// loading it stays as it was found at the start.
-pub struct Models {
+pub struct ModelPool {
     first: Option<Slot>,
     second: Option<Slot>,
     /// Why there is no second tier, if there is none.
@@ -55,7 +55,7 @@ struct Loaded {
     last_use: Instant,
 }
 
-impl Models {
+impl ModelPool {
     /// Looks at the models there are and chooses one for each tier.
     #[must_use]
     pub fn find(places: &ModelPlaces, settings: &Settings) -> Self {
@@ -191,10 +191,10 @@ impl Slot {
     }
 }
 
-impl fmt::Debug for Models {
+impl fmt::Debug for ModelPool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Models")
+            .debug_struct("ModelPool")
             .field("first", &self.known(Tier::First))
             .field("second", &self.known(Tier::Second))
             .finish_non_exhaustive()

@@ -7,7 +7,7 @@ use super::super::part::{Entry, Field, PerField, View};
 
 /// A term in a field.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct TermPostings {
     /// Its entry in each part, in the order of the parts.
     pub entries: Vec<Option<Entry>>,
     /// How many units that are there have it.
@@ -15,12 +15,12 @@ pub struct Place {
 }
 
 /// What was looked up for one question.
-pub struct Ledger<'a> {
+pub struct TermStats<'a> {
     views: &'a [View<'a>],
-    known: FxHashMap<String, PerField<Option<Place>>>,
+    known: FxHashMap<String, PerField<Option<TermPostings>>>,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> TermStats<'a> {
     pub fn of(views: &'a [View<'a>]) -> Self {
         Self {
             views,
@@ -34,7 +34,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// The place of a term in a field.
-    pub fn place(&mut self, field: Field, term: &str) -> Result<Place, Error> {
+    pub fn postings(&mut self, field: Field, term: &str) -> Result<TermPostings, Error> {
         let known = self
             .known
             .get(term)
@@ -42,27 +42,27 @@ impl<'a> Ledger<'a> {
         if let Some(known) = known {
             return Ok(known.clone());
         }
-        let mut place = Place {
+        let mut postings = TermPostings {
             entries: Vec::with_capacity(self.views.len()),
             living: 0,
         };
         for view in self.views {
             let entry = view.part.entry(field, term)?;
             if let Some(entry) = &entry {
-                place.living += view.living(field, entry)?;
+                postings.living += view.living(field, entry)?;
             }
-            place.entries.push(entry);
+            postings.entries.push(entry);
         }
         let known = self.known.entry(term.to_owned()).or_default();
-        *known.get_mut(field) = Some(place.clone());
-        Ok(place)
+        *known.get_mut(field) = Some(postings.clone());
+        Ok(postings)
     }
 
     /// How many units that are there have a term, over some fields of different classes.
     pub fn living(&mut self, fields: &[Field], term: &str) -> Result<u64, Error> {
         let mut living = 0;
         for field in fields {
-            living += self.place(*field, term)?.living;
+            living += self.postings(*field, term)?.living;
         }
         Ok(living)
     }

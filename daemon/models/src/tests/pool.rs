@@ -79,7 +79,7 @@ fn what_was_added_comes_first_and_what_is_unusable_is_told() {
     assert_eq!(heads[1..4], ["heron", "zebra", "beside"]);
     assert_eq!(found[4..], carried);
 
-    let models = Models::find(&places, &Settings::default());
+    let models = ModelPool::find(&places, &Settings::default());
     assert!(models.known(Tier::First).unwrap().id.starts_with("zebra@"));
     assert!(models.known(Tier::Second).unwrap().id.starts_with("heron@"));
     assert_eq!(
@@ -99,14 +99,14 @@ fn without_a_second_tier_it_is_told_why() {
         second_tier: false,
         ..Settings::default()
     };
-    let models = Models::find(&places(root.path()), &off);
+    let models = ModelPool::find(&places(root.path()), &off);
     assert!(models.second().is_none() && models.known(Tier::Second).is_none());
     assert_eq!(
         models.why_no_second(),
         Some("`search.second_tier` is false")
     );
     assert!(models.first().is_ok());
-    let on = Models::find(&places(root.path()), &Settings::default());
+    let on = ModelPool::find(&places(root.path()), &Settings::default());
     if cfg!(feature = "second-tier") {
         assert_eq!((on.why_no_second(), on.second().is_some()), (None, true));
     } else {
@@ -120,7 +120,7 @@ fn models_are_loaded_once_and_let_go() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     write(&places.added, "tiny", &tiny::files());
-    let models = Models::find(&places, &Settings::default());
+    let models = ModelPool::find(&places, &Settings::default());
     assert!(!models.is_loaded(Tier::First) && !models.is_loaded(Tier::Second));
     let loaded: Vec<Arc<Model>> = std::thread::scope(|scope| {
         let load = || scope.spawn(|| models.second().unwrap().unwrap());
@@ -147,7 +147,7 @@ fn a_model_that_changed_under_us_is_not_the_one_it_was() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let folder = write(&places.added, "tiny", &tiny::files());
-    let models = Models::find(&places, &Settings::default());
+    let models = ModelPool::find(&places, &Settings::default());
     let mut files = tiny::files();
     files.vocabulary.to_mut().push(b'x');
     write(&places.added, "tiny", &files);

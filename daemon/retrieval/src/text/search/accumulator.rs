@@ -17,7 +17,7 @@ const BLOCK: usize = 64;
 
 /// Room for the scores of a part; kept between searches, all zero.
 #[derive(Default)]
-pub struct Sums {
+pub struct ScoreAccumulator {
     scores: Vec<f32>,
     /// The highest score of each block of units, so that hardly any block is looked through.
     highest: Vec<f32>,
@@ -28,7 +28,7 @@ pub struct Sums {
     several: Vec<(u32, f32)>,
 }
 
-impl Sums {
+impl ScoreAccumulator {
     /// Adds up the scores of all units of a part, `at` in the order of parts; those that are gone
     /// included.
     pub fn add_up(
@@ -43,13 +43,13 @@ impl Sums {
             self.scores.resize(units, 0.0);
             self.highest.resize(units.div_ceil(BLOCK), 0.0);
         }
-        let entries = clauses.iter().flat_map(|clause| &clause.sought);
-        let entries = entries.filter_map(|sought| sought.entries.get(at)?.as_ref());
+        let entries = clauses.iter().flat_map(|clause| &clause.query_terms);
+        let entries = entries.filter_map(|term| term.entries.get(at)?.as_ref());
         let postings: usize = entries.map(|entry| entry.units as usize).sum();
         self.lists = postings < units / LISTED_SHARE;
         for clause in clauses {
             let norm = *norms.get(clause.field);
-            match clause.sought.as_slice() {
+            match clause.query_terms.as_slice() {
                 [one] => {
                     if let Some(Some(entry)) = one.entries.get(at) {
                         let lengths = view.part.lengths(clause.field);
@@ -157,15 +157,15 @@ impl Sums {
     ) -> Result<(), Error> {
         let lengths = view.part.lengths(clause.field);
         let mut several = std::mem::take(&mut self.several);
-        for sought in &clause.sought {
-            let Some(Some(entry)) = sought.entries.get(at) else {
+        for term in &clause.query_terms {
+            let Some(Some(entry)) = term.entries.get(at) else {
                 continue;
             };
             view.part
                 .postings(clause.field, entry, &mut |units, counts| {
                     several.extend(units.iter().zip(counts).map(|(unit, count)| {
                         let length = lengths.get(*unit as usize).copied().unwrap_or(0);
-                        (*unit, norm.score(sought.weight, *count, length))
+                        (*unit, norm.score(term.weight, *count, length))
                     }));
                 })?;
         }
