@@ -209,7 +209,7 @@ fn mention(hit: Match, has_spans: bool) -> Mention {
             lored_recognise::How::Reference => How::Reference,
             lored_recognise::How::Json => How::Json,
         },
-        span: has_spans.then(|| (offset(hit.start), offset(find.end))),
+        span: has_spans.then(|| (offset(hit.start), offset(hit.end))),
         id: hit.id,
         slug: hit.slug,
         parents: parents.collect(),
