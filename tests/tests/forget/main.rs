@@ -513,7 +513,7 @@ fn a_kill_leaves_it_there_or_gone() {
         let daemon = home.start();
         let doomed = Doomed::new(&daemon, number, &mut random);
         // Half of them while it is decided, half of them while it is erased.
-        let most = if random.one_in(2) { 10 } else { 300 };
+        let most = if random.one_in(2) { 10 } else { 100 };
         let wanted = random.range(0, most);
         let done = AtomicU64::new(0);
         let acknowledged = std::thread::scope(|scope| {
@@ -521,7 +521,7 @@ fn a_kill_leaves_it_there_or_gone() {
                 let args = json!({"session": doomed.session});
                 daemon.try_call("forget_session", args).is_ok()
             });
-            scope.spawn(|| {
+            let writing = scope.spawn(|| {
                 let Ok(mut connection) = daemon.try_connect("other") else {
                     return;
                 };
@@ -531,7 +531,7 @@ fn a_kill_leaves_it_there_or_gone() {
                 }
             });
             until("steps of another", ERASED_MAX, || {
-                (done.load(Ordering::Relaxed) >= wanted).then_some(())
+                (done.load(Ordering::Relaxed) >= wanted || writing.is_finished()).then_some(())
             });
             daemon.signal(rustix::process::Signal::KILL);
             forgetting.join().unwrap()

@@ -334,7 +334,7 @@ fn a_kill_leaves_a_part_there_or_gone() {
                 daemon.call("record_step", own);
             }
         }
-        let most = if random.one_in(2) { 10 } else { 300 };
+        let most = if random.one_in(2) { 10 } else { 100 };
         let wanted = random.range(0, most);
         let acknowledged = std::thread::scope(|scope| {
             let forgetting = scope.spawn(|| {
