@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tests::bench::{Context, Corpus, Random, result};
 use tests::{Daemon, call};
 
-/// Times that a call is counted; the median is its cost.
+/// Times that a call is counted; the second lowest sample is its cost.
 const SAMPLES: usize = 5;
 /// The same for a call after which the index of texts is written each time.
 const LONG_SAMPLES: usize = 3;
