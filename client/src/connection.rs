@@ -22,7 +22,7 @@ pub const WELCOME_MAX: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no socket, or nobody listens on it.
-    #[error("nobody serves at {path}", path = .path.display())]
+    #[error("no daemon is listening at {path}", path = .path.display())]
     Nobody {
         /// The socket.
         path: PathBuf,
@@ -349,7 +349,7 @@ fn in_words(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             let seconds = WELCOME_MAX.as_secs();
-            let said = format!("whoever listens there says nothing for {seconds} s");
+            let said = format!("the listener there sent nothing for {seconds} s");
             io::Error::new(io::ErrorKind::TimedOut, said)
         }
         _ => error,

@@ -37,7 +37,7 @@ const SHOWN_BYTES_MAX: u64 = 2048;
 pub enum StartError {
     /// There is no daemon program.
     #[error(
-        "nobody serves, and no lored was found: neither LORE_DAEMON, nor beside {beside}, nor on PATH"
+        "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not beside {beside}, not on PATH"
     )]
     NoProgram {
         /// The folder of this program.

@@ -59,7 +59,7 @@ fn reply(name: &str, args: &str) -> Result<String, ErrorBody> {
         "workflow_checkpoint_diff" => r#"{"from":"c1","to":"c2","added":[],"removed":[],"changed":[{"path":"/n","old":1.10,"new":2}]}"#.into(),
         "workflow_checkpoint_fork" => format!(r#"{{"checkpointId":"c2","sessionId":"{}","forkedFrom":"c1","sizeBytes":9,"newBytes":0}}"#, if args.contains("mine") { "mine" } else { "s2" }),
         "workflow_checkpoint_delete" => r#"{"checkpointId":"c1","sessionId":"s1","freedBytes":1536}"#.into(),
-        "conflict" => return Err(ErrorBody::new(Code::KeyReused, "the key was used").hint("take another")),
+        "conflict" => return Err(ErrorBody::new(Code::IdempotencyConflict, "the key was used").hint("take another")),
         _ => return Err(ErrorBody::new(Code::UnknownOperation, "there is no such operation").hint("try status")),
     })
 }
@@ -234,9 +234,9 @@ fn contexts_are_sent_as_they_are() {
         b"lore: the latest is another\n  Changed since: goal, a\\u{1b}\n"
     );
     for (input, said) in [
-        ("[1]", "is no object"),
-        ("{", "is no object"),
-        ("", "is no object"),
+        ("[1]", "is not an object"),
+        ("{", "is not an object"),
+        ("", "is not an object"),
     ] {
         let output = lore(home.path(), &["checkpoint", "save"], input);
         let err = String::from_utf8(output.stderr).unwrap();

@@ -268,7 +268,7 @@ fn faults_are_told_apart() {
     );
     assert_eq!(
         refused_args(b"\xa1\x01\x01"),
-        FrameError::NotJson("a key that is no text")
+        FrameError::NotJson("a key that is not text")
     );
     assert_eq!(
         refused_args(b"\xa1\x61a\xf9\x7e\x00"),

@@ -102,7 +102,7 @@ fn all() -> Vec<(&'static str, Value)> {
         ("enrich_message", schema::<packs::EnrichMessageArgs>()),
         ("context_pack", schema::<packs::ContextPackArgs>()),
         ("prune_session", schema::<packs::PruneSessionArgs>()),
-        ("unprune_session", schema::<packs::UnpruneSessionArgs>()),
+        ("reset_pruning", schema::<packs::ResetPruningArgs>()),
         ("why", schema::<packs::WhyArgs>()),
         ("get_context", schema::<projects::GetContextArgs>()),
         ("update_context", schema::<projects::UpdateContextArgs>()),

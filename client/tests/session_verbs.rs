@@ -158,7 +158,7 @@ fn sessions_are_asked_for() {
             ),
             (
                 &["session", "unprune", "s1"],
-                "unprune_session",
+                "reset_pruning",
                 r#"{"session":"s1"}"#,
             ),
         ],

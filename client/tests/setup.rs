@@ -241,7 +241,7 @@ fn without_a_backup_nothing_is_changed() {
     let refused = || {
         let (code, _, err) = home.setup(&["cursor"]);
         assert_eq!(code, 1, "{err}");
-        assert!(err.contains("mcp.json.lore-backup is no file"), "{err}");
+        assert!(err.contains("mcp.json.lore-backup is not a file"), "{err}");
         assert!(err.contains("Nothing was changed"), "{err}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     };
@@ -374,7 +374,7 @@ fn broken_and_foreign_files_are_left_alone() {
             "codex",
             ".codex/config.toml",
             "[mcp_servers.lore]\nurl = \"https://x\"\n",
-            "an entry `lore` that is no local program",
+            "an entry `lore` that is not a local program",
         ),
     ];
     for (host, below, text, told) in cases {
@@ -523,7 +523,7 @@ fn links_are_followed() {
     let folder = home.path(".gemini/settings.json");
     fs::create_dir_all(&folder).unwrap();
     let (code, _, err) = home.setup(&["gemini"]);
-    assert!(code == 1 && err.contains("is no file"), "{err}");
+    assert!(code == 1 && err.contains("is not a file"), "{err}");
     let latin = home.path(".claude.json");
     fs::write(latin, b"{\"a\": \"\xe9\"}").unwrap();
     let (code, _, err) = home.setup(&["claude-code"]);

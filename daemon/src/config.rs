@@ -124,7 +124,7 @@ pub enum Error {
         problem: String,
     },
     /// The file is no TOML.
-    #[error("this is no TOML: {0}")]
+    #[error("this is not TOML: {0}")]
     Syntax(String),
     /// A key is no setting.
     #[error("there is no setting `{name}`; {help}")]
@@ -164,7 +164,9 @@ pub enum Error {
     #[error("{0}")]
     Whole(String),
     /// A list of words holds something else.
-    #[error("the setting `{name}` has {word:?}; each word is of small letters alone, singular")]
+    #[error(
+        "the setting `{name}` has {word:?}; each word is of lower-case letters alone, singular"
+    )]
     Word {
         /// The setting.
         name: &'static str,

@@ -173,7 +173,7 @@ impl Daemon {
         })
     }
 
-    /// What the handlers share; `None` where each user has a memory of its own. For tests and the tour.
+    /// What the handlers share; `None` where each user has a memory of its own. For tests and the demo.
     #[must_use]
     pub fn context(&self) -> Option<&Arc<Context>> {
         match &self.memory {

@@ -17,7 +17,7 @@
 //! - [`log`]: events, their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
 //! - [`canonical`]: one text for all the ways to write the same JSON object
-//! - [`program`], [`maintenance`], [`tour`]: the command line of `lored`; [`convert`]: what other programs keep
+//! - [`program`], [`maintenance`], [`demo`]: the command line of `lored`; [`convert`]: what other programs keep
 //! - [`service`]: the daemon as a process; [`prepared`], [`confinement`]: what it gives up before it serves
 //! - [`config`], [`live`], [`clock`], [`error`], [`cache`],
 //!   [`tokens`], [`shown`], [`quotes`]: shared by all
@@ -37,6 +37,7 @@ pub mod config;
 pub mod confinement;
 pub mod convert;
 pub mod daemon;
+pub mod demo;
 pub mod documents;
 pub mod engine;
 pub mod entities;
@@ -65,6 +66,5 @@ pub mod state;
 pub mod steps;
 pub mod store;
 pub mod tokens;
-pub mod tour;
 pub mod upstream;
 pub mod watching;

@@ -186,7 +186,7 @@ pub fn rebuild(config: &Config, places: &Places) -> Outcome {
     replay::catch_up(&opened.store, &Rooms, config.engine.progress).map_err(text)?;
     opened.store.settle().map_err(text)?;
     opened.upgrade(&folder(places));
-    lore::outln!("views folded anew from {} events", opened.tail.position);
+    lore::outln!("views rebuilt from {} events", opened.tail.position);
     Ok(true)
 }
 
@@ -204,7 +204,7 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
         Err(error) => lore::outln!("the store {} is gone, and {error}", store.display()),
     }
     if !accept_head {
-        lore::outln!("Put it back, or run `lored repair --accept-head` to begin anew.");
+        lore::outln!("Put it back, or run `lored repair --accept-head` to start again.");
         return Ok(false);
     }
     begin_followers_anew(&folder(places))?;
@@ -214,7 +214,7 @@ fn repair_vanished(places: &Places, accept_head: bool) -> Outcome {
     });
     std::fs::rename(&head, &aside).map_err(text)?;
     lore::outln!(
-        "accepted: the next start begins anew; the old head is kept as {}",
+        "accepted: the next start continues from this log; the old head is kept as {}",
         aside.display()
     );
     Ok(true)

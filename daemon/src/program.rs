@@ -1,4 +1,4 @@
-//! The program `lored`: serve, tour, verify, rebuild, repair, backup, restore, convert, files, redact,
+//! The program `lored`: serve, demo, verify, rebuild, repair, backup, restore, convert, files, redact,
 //! models, config, doctor.
 
 mod serving;
@@ -16,7 +16,7 @@ use crate::config::log;
 use crate::convert::{Kind, Prefix};
 use crate::reload::{Lives, Reload, SetLog};
 use crate::upstream::starter;
-use crate::{maintenance, reload, tour};
+use crate::{demo, maintenance, reload};
 
 /// Good.
 const GOOD: u8 = 0;
@@ -52,7 +52,7 @@ enum Command {
         system: bool,
     },
     /// See it work: two agents, a kill -9, nothing lost. Takes seconds, leaves nothing behind.
-    Tour,
+    Demo,
     /// Prove the log: its chain, payloads, blobs, head, and every view against a replay.
     Verify {
         /// Prove a backup instead: every file and blob against its hash, the log against its chain.
@@ -73,7 +73,7 @@ enum Command {
         dir: PathBuf,
         /// Read everything again: takes out what was forgotten since, and makes damaged files good.
         #[arg(long)]
-        anew: bool,
+        full: bool,
     },
     /// Make a data folder of a backup, whole or not at all.
     Restore {
@@ -258,11 +258,11 @@ pub fn main() -> ExitCode {
             let reload = |lives: Lives| Reload::new(&path, given, lives, set_log);
             serving::serve(&config, &places, is_system, reload)
         }
-        Command::Tour => done(tour::run()),
+        Command::Demo => done(demo::run()),
         Command::Verify { backup: None } => done(maintenance::verify(&config, &places)),
         Command::Verify { backup: Some(dir) } => done(maintenance::backup::verify(&dir)),
-        Command::Backup { dir, anew: is_anew } => {
-            let choices = Choices { is_anew };
+        Command::Backup { dir, full: is_full } => {
+            let choices = Choices { is_full };
             done(maintenance::backup::backup(&config, &places, &dir, choices))
         }
         Command::Restore { dir, into } => {

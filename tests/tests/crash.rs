@@ -178,7 +178,7 @@ fn kills_over_one_store(
         // Small tables that are flushed soon: kills meet flushes and compactions, too.
         home.configure(&format!(
             "durability = \"{durability}\"\nlog = \"warn\"\n\
-             [engine]\nmemtable_bytes_max = 1048576\nsettle_idle_ms = 100\n"
+             [engine]\nmemtable_bytes_max = 1048576\nflush_idle_ms = 100\n"
         ));
         let daemon = home.start();
         if number == 0 {

@@ -499,7 +499,7 @@ fn parts_that_are_no_folders() {
         "{of_blobs}"
     );
     assert!(
-        of_index.contains("is no folder") && of_index.contains("made anew"),
+        of_index.contains("is not a folder") && of_index.contains("rebuilt"),
         "{of_index}"
     );
     assert!(index.is_file() && blobs.is_symlink(), "left as they are");

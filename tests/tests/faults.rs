@@ -36,7 +36,7 @@ fn fragile_home() -> Home {
     let mut home = home!();
     home.set("LD_PRELOAD", library().to_str().unwrap());
     home.set("LORE_FAULT_UNDER", home.data().to_str().unwrap());
-    home.configure("log = \"warn\"\n[engine]\nsettle_idle_ms = 100\nreserve_bytes = 0\n");
+    home.configure("log = \"warn\"\n[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n");
     home
 }
 

@@ -29,7 +29,7 @@ impl Stopped {
     /// A store with tables, a journal that goes on after them, blobs and keys.
     fn make() -> Self {
         let home = home!();
-        home.configure("[engine]\nsettle_idle_ms = 100\nreserve_bytes = 0\n");
+        home.configure("[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n");
         let daemon = home.start();
         let mut ledger = Ledger::default();
         let mut connection = daemon.connect("w");

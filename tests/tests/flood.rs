@@ -208,7 +208,9 @@ fn nine_kinds_of_hostile_peers() {
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();
     let home = home!();
-    home.configure("log = \"error\"\n[limits]\nhello_ms_max = 500\nwrite_ms_max = 500\n");
+    home.configure(
+        "log = \"error\"\n[limits]\nhandshake_timeout_ms = 500\nwrite_timeout_ms = 500\n",
+    );
     let mut daemon = home.start();
     daemon.call("create_session", json!({"session": "s"}));
     honest(&daemon);

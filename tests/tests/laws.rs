@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The daemon's modules in one straight line: each names only those after it.
 const LINE: &[&str] = &[
     "program",
-    "tour",
+    "demo",
     "maintenance",
     "convert",
     "daemon",

@@ -214,7 +214,11 @@ fn frames_that_are_no_calls() {
             call_with(bytes(b"{\"a\":\"\xff\"}")),
             "",
         ),
-        ("JSON that is no object", call_with(bytes(b"[]")), "object"),
+        (
+            "JSON that is not an object",
+            call_with(bytes(b"[]")),
+            "object",
+        ),
     ];
     for (what, body, says) in cases {
         let mut peer = Peer::greeted(daemon.socket());

@@ -304,7 +304,7 @@ fn pruning_is_undone() {
     );
     let mut connection = daemon.connect("a");
     assert_eq!(
-        refused(&mut connection, "unprune_session", of()).0,
+        refused(&mut connection, "reset_pruning", of()).0,
         Code::NotFound
     );
     for at in 0..40 {
@@ -343,18 +343,18 @@ fn pruning_is_undone() {
         42,
         "nothing is deleted"
     );
-    let undone = daemon.call("unprune_session", of());
+    let undone = daemon.call("reset_pruning", of());
     assert_eq!(undone["tokens_after"], pruned["tokens_after"]);
-    let undone = daemon.call("unprune_session", of());
+    let undone = daemon.call("reset_pruning", of());
     assert_eq!(undone["tokens_after"], pruned["tokens_before"]);
     let pack = enrich(&daemon, &session, MESSAGE, 8_000);
     assert_eq!(pack["prompt"], full["prompt"]);
     assert_eq!(
-        refused(&mut connection, "unprune_session", of()).0,
+        refused(&mut connection, "reset_pruning", of()).0,
         Code::NotFound
     );
     daemon.call("close_session", of());
-    for name in ["prune_session", "unprune_session"] {
+    for name in ["prune_session", "reset_pruning"] {
         assert_eq!(
             refused(&mut connection, name, of()).0,
             Code::SessionClosed,
@@ -388,7 +388,7 @@ fn a_session_is_pruned_by_itself() {
         pruned["payload"]["tokens_before"].as_u64() > Some(4_000),
         "{pruned}"
     );
-    let undone = daemon.call("unprune_session", json!({"session": session}));
+    let undone = daemon.call("reset_pruning", json!({"session": session}));
     assert!(undone["tokens_after"].as_u64() > undone["tokens_before"].as_u64());
 }
 

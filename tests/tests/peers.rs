@@ -31,7 +31,7 @@ fn is_served(daemon: &Daemon, connection: &mut lore::connection::Connection) {
 #[test]
 fn two_hundred_idle_connections() {
     let home = home!();
-    home.configure("[limits]\nhello_ms_max = 500\n");
+    home.configure("[limits]\nhandshake_timeout_ms = 500\n");
     let daemon = home.start();
     let mut honest = daemon.connect("honest");
     let greeted: Vec<Peer> = (0..100).map(|_| Peer::greeted(daemon.socket())).collect();
@@ -104,7 +104,7 @@ fn more_peers_than_descriptors() {
 #[test]
 fn a_frame_that_never_ends() {
     let home = home!();
-    home.configure("[limits]\nframe_ms_max = 300\nhello_ms_max = 300\n");
+    home.configure("[limits]\nread_timeout_ms = 300\nhandshake_timeout_ms = 300\n");
     let daemon = home.start();
     let mut honest = daemon.connect("honest");
     let mut cut = Peer::greeted(daemon.socket());
@@ -123,7 +123,7 @@ fn a_frame_that_never_ends() {
 #[test]
 fn a_peer_that_does_not_read() {
     let home = home!();
-    home.configure("[limits]\nwrite_ms_max = 300\n");
+    home.configure("[limits]\nwrite_timeout_ms = 300\n");
     let daemon = home.start();
     let mut honest = daemon.connect("honest");
     let large = json!({"session": "s", "tool": "t", "result": "x".repeat(60_000)});
@@ -274,7 +274,7 @@ fn a_stop_finishes_what_is_under_way() {
 #[test]
 fn work_that_hangs_holds_up_no_stop() {
     let home = home!();
-    home.configure("[limits]\ndrain_ms_max = 100\n");
+    home.configure("[limits]\nshutdown_timeout_ms = 100\n");
     let daemon = home.start();
     let text = "a large text ".repeat(10_000);
     daemon.call("create_session", json!({"session": "s"}));

@@ -321,7 +321,7 @@ fn what_is_in_the_sockets_place() {
     home.start().kill();
     std::fs::remove_file(home.socket()).unwrap();
     std::fs::write(home.socket(), "mine").unwrap();
-    says(&refused(&home), &["is no socket"]);
+    says(&refused(&home), &["is not a socket"]);
     assert_eq!(std::fs::read_to_string(home.socket()).unwrap(), "mine");
 }
 
@@ -361,7 +361,7 @@ fn pipes_and_folders_in_the_place_of_files() {
     for (path, words) in [
         (
             home.data().join("lored.lock"),
-            "is no regular file; move it away",
+            "is not a regular file; move it away",
         ),
         (config.clone(), "it is a pipe"),
     ] {

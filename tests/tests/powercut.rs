@@ -17,7 +17,7 @@ const CUTS: u64 = 36;
 const STEPS: u32 = 12;
 const WRITERS: u32 = 3;
 
-const SETTINGS: &str = "log = \"warn\"\n[engine]\nsettle_idle_ms = 100\nreserve_bytes = 0\n";
+const SETTINGS: &str = "log = \"warn\"\n[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n";
 
 /// Has several writers record at once, so that groups have several events, and compacts.
 fn work(daemon: &Daemon, run: u32, recorder: &Recorder) -> Ledger {

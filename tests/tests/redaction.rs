@@ -303,7 +303,7 @@ fn a_key_claims_what_is_recorded() {
     );
     assert_eq!(
         daemon.refusal("record_step", args("other")).code.as_str(),
-        "KEY_REUSED"
+        "IDEMPOTENCY_CONFLICT"
     );
 }
 

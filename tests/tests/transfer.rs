@@ -325,7 +325,7 @@ fn nothing_is_half_imported() {
         ),
         (
             "{\"messages\": []}".to_owned(),
-            "this is no exported session",
+            "this is not an exported session",
         ),
         (
             "x".repeat(40 << 20),

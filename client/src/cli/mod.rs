@@ -321,7 +321,7 @@ fn changed_keys(body: &ErrorBody) -> Option<String> {
 const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
     match (error, body.code) {
         (_, Code::VersionMismatch) => 4,
-        (Error::Refused(_), Code::Conflict | Code::KeyReused) => 5,
+        (Error::Refused(_), Code::Conflict | Code::IdempotencyConflict) => 5,
         (Error::Refused(_) | Error::Frame(_), _) => 1,
         (
             Error::Nobody { .. }
@@ -345,7 +345,7 @@ mod tests {
             exit_code(&error, &error.to_body())
         };
         assert_eq!(refused(Code::NotFound), 1);
-        assert_eq!(refused(Code::KeyReused), 5);
+        assert_eq!(refused(Code::IdempotencyConflict), 5);
         assert_eq!(refused(Code::Conflict), 5);
         assert_eq!(refused(Code::VersionMismatch), 4);
         let nobody = Error::Nobody { path: "/s".into() };

@@ -31,10 +31,10 @@ pub enum PlaceError {
     )]
     Symlink(PathBuf),
     /// Something else than a folder.
-    #[error("{0} is no folder; move it away")]
+    #[error("{0} is not a folder; move it away")]
     NotAFolder(PathBuf),
     /// Something else than a file.
-    #[error("{0} is no regular file; move it away")]
+    #[error("{0} is not a regular file; move it away")]
     NotAFile(PathBuf),
     /// A folder belongs to somebody else.
     #[error("{path} belongs to user {owner}, not to user {wanted} who runs this")]

@@ -123,18 +123,15 @@ fn unknown_argument(said: &str) -> Option<ErrorBody> {
     let shown: String = written.chars().take(64).collect();
     let error = match nearest(written, known.iter().copied()) {
         Some(name) => {
-            let message = format!("there is no argument `{shown}`; the nearest is `{name}`");
+            let message = format!("unknown argument `{shown}`; did you mean `{name}`?");
             ErrorBody::new(Code::InvalidInput, message)
         }
-        None => ErrorBody::new(
-            Code::InvalidInput,
-            format!("there is no argument `{shown}`"),
-        ),
+        None => ErrorBody::new(Code::InvalidInput, format!("unknown argument `{shown}`")),
     };
     Some(if known.is_empty() {
-        error.hint("this operation takes no arguments")
+        error.hint("This operation takes no arguments.")
     } else {
-        error.hint(format!("possible are {}", known.join(", ")))
+        error.hint(format!("The arguments are {}.", known.join(", ")))
     })
 }
 
@@ -156,11 +153,11 @@ mod tests {
         let error = refused(json!({"tool": "t", "reslt": 1}));
         assert_eq!(
             error.message,
-            "there is no argument `reslt`; the nearest is `result`"
+            "unknown argument `reslt`; did you mean `result`?"
         );
         assert!(error.hint.unwrap().contains("purpose"));
         let error = refused(json!({"tool": "t", "a`, expected `b": 1}));
-        assert_eq!(error.message, "there is no argument `a`, expected `b`");
+        assert_eq!(error.message, "unknown argument `a`, expected `b`");
         assert_eq!(
             refused(json!({"result": 1})).message,
             "the argument `tool` is missing"
@@ -175,8 +172,8 @@ mod tests {
         let error = Args::Json(br#"{"all":1}"#.to_vec())
             .read::<CompactArgs>()
             .unwrap_err();
-        assert_eq!(error.message, "there is no argument `all`");
-        assert_eq!(error.hint.unwrap(), "this operation takes no arguments");
+        assert_eq!(error.message, "unknown argument `all`");
+        assert_eq!(error.hint.unwrap(), "This operation takes no arguments.");
     }
 
     /// An argument of a wrong kind is named, with where in it, however the arguments came.
@@ -185,7 +182,7 @@ mod tests {
         for (args, wanted) in [
             (
                 json!({"tool": "t", "step": -1}),
-                "the argument `step` does not fit: -1 is no whole number of 0 or more",
+                "the argument `step` does not fit: -1 is not a whole number of 0 or more",
             ),
             (
                 json!({"tool": 7}),

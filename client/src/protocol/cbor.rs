@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             let key = match self.header()? {
                 Header::Break if length.is_none() => break,
                 Header::Text(length) => self.utf8(length)?.to_owned(),
-                _ => return Err(FrameError::NotJson("a key that is no text")),
+                _ => return Err(FrameError::NotJson("a key that is not text")),
             };
             let header = self.header()?;
             object.insert(key, self.json(header, depth, left)?);

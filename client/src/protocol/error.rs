@@ -64,13 +64,15 @@ codes! {
     /// Another writer was first.
     Conflict "CONFLICT" 409 false,
     /// The idempotency key was used for another body.
-    KeyReused "KEY_REUSED" 409 false,
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" 409 false,
     /// The caller may not do this.
     Forbidden "FORBIDDEN" 403 false,
     /// The session has expired.
     SessionExpired "SESSION_EXPIRED" 410 false,
     /// Too much at once; slower callers pass.
     RateLimited "RATE_LIMITED" 429 true,
+    /// The memory for calls in flight is used up.
+    ResourceExhausted "RESOURCE_EXHAUSTED" 429 true,
     /// A frame, line or body is over its limit.
     FrameTooLarge "FRAME_TOO_LARGE" 413 false,
     /// The two sides speak different versions.
@@ -205,6 +207,6 @@ mod tests {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), 21);
+        assert_eq!(texts.len(), 22);
     }
 }

@@ -225,7 +225,7 @@ impl<'de> Deserialize<'de> for AsOf {
 
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<AsOf, E> {
                 Err(E::custom(format!(
-                    "{number} is no position: positions start at 1"
+                    "{number} is not a position: positions start at 1"
                 )))
             }
 

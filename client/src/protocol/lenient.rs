@@ -26,13 +26,16 @@ where
         Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
     number.map(|number| Some(number.into())).ok_or_else(|| {
-        D::Error::custom(format!("{} is no whole number of 0 or more", shown(&value)))
+        D::Error::custom(format!(
+            "{} is not a whole number of 0 or more",
+            shown(&value)
+        ))
     })
 }
 
 /// The same, where it must be there.
 pub(super) fn number<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
-    unsigned(input)?.ok_or_else(|| D::Error::custom("null is no whole number of 0 or more"))
+    unsigned(input)?.ok_or_else(|| D::Error::custom("null is not a whole number of 0 or more"))
 }
 
 /// 3.0 is 3, as far as floats are exact.
@@ -72,9 +75,12 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, 
         .map(|item| match item {
             Value::String(text) => Ok(text),
             Value::Number(number) => Ok(number.to_string()),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(
-                D::Error::custom(format!("the list holds {}, which is no text", shown(&item))),
-            ),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                Err(D::Error::custom(format!(
+                    "the list holds {}, which is not text",
+                    shown(&item)
+                )))
+            }
         })
         .collect()
 }
@@ -103,11 +109,15 @@ where
         Value::String(ref text) => match parsed(text) {
             Some(Value::Object(object)) => Ok(Some(object)),
             Some(Value::Null) => Ok(None),
-            _ => Err(D::Error::custom(format!("{} is no object", shown(&value)))),
+            _ => Err(D::Error::custom(format!(
+                "{} is not an object",
+                shown(&value)
+            ))),
         },
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            Err(D::Error::custom(format!("{} is no object", shown(&value))))
-        }
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(D::Error::custom(format!(
+            "{} is not an object",
+            shown(&value)
+        ))),
     }
 }
 

@@ -26,12 +26,12 @@ impl RawObject {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         if !text.starts_with('{') {
-            return Err(format!("{} is no object", beginning(text)));
+            return Err(format!("{} is not an object", beginning(text)));
         }
         within_limits(text.as_bytes()).map_err(|refusal| refusal.message)?;
         match serde_json::from_str::<&RawValue>(text) {
             Ok(raw) => Ok(Self(raw.get().to_owned())),
-            Err(error) => Err(format!("{} is no object: {error}", beginning(text))),
+            Err(error) => Err(format!("{} is not an object: {error}", beginning(text))),
         }
     }
 
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for RawObject {
         let text = match raw.get().as_bytes().first() {
             Some(b'{') => return Ok(Self(Box::<str>::from(raw).into_string())),
             Some(b'"') => serde_json::from_str::<String>(raw.get()).map_err(D::Error::custom)?,
-            Some(b'[') => return Err(D::Error::custom("a list is no object")),
+            Some(b'[') => return Err(D::Error::custom("a list is not an object")),
             _ => raw.get().to_owned(),
         };
         Self::parse(&text).map_err(D::Error::custom)
@@ -213,13 +213,13 @@ mod tests {
     #[test]
     fn what_is_no_object_is_named() {
         for (json, said) in [
-            ("[1]", "a list is no object"),
-            ("1.10", "\"1.10\" is no object"),
-            ("null", "\"null\" is no object"),
-            (r#""plan""#, "\"plan\" is no object"),
-            (r#"" [1]""#, "\"[1]\" is no object"),
-            (r#""{\"a\":}""#, "is no object: expected value"),
-            (r#""{} {}""#, "is no object: trailing characters"),
+            ("[1]", "a list is not an object"),
+            ("1.10", "\"1.10\" is not an object"),
+            ("null", "\"null\" is not an object"),
+            (r#""plan""#, "\"plan\" is not an object"),
+            (r#"" [1]""#, "\"[1]\" is not an object"),
+            (r#""{\"a\":}""#, "is not an object: expected value"),
+            (r#""{} {}""#, "is not an object: trailing characters"),
         ] {
             let error = read(&format!(r#"{{"object":{json}}}"#)).unwrap_err();
             assert!(error.contains(said), "{json}: {error}");

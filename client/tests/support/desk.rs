@@ -100,7 +100,7 @@ pub fn reply(name: &str, args: &str) -> Answer {
         "prune_session" => {
             r#"{"session":"s1","pruned":false,"strategy":"comprehensive","tokens_before":50,"tokens_after":50,"messages":0,"tools":0,"entities":0,"position":9,"durable":true}"#
         }
-        "unprune_session" => {
+        "reset_pruning" => {
             r#"{"session":"s1","tokens_before":900,"tokens_after":5000,"position":9,"durable":true}"#
         }
         "metrics" => {

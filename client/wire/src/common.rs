@@ -131,10 +131,12 @@ fn argument(name: &Ident) -> Option<Field> {
         },
         "as_of" => parse_quote! {
             /// As things stood at this position or RFC 3339 time.
+            #[serde(alias = "as_of")]
             pub as_of: Option<crate::protocol::AsOf>
         },
         "at_least" => parse_quote! {
             /// Wait until this position can be read.
+            #[serde(alias = "at_least")]
             pub at_least: Option<crate::protocol::Position>
         },
         "fence" => parse_quote! {

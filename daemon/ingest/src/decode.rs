@@ -78,7 +78,7 @@ fn read(bytes: &[u8]) -> Option<Read> {
     }
     if is_nearly_utf8(bytes) {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        return Some(Read::As(text, Some("some bytes are no UTF-8".to_owned())));
+        return Some(Read::As(text, Some("some bytes are not UTF-8".to_owned())));
     }
     if let Some(encoding) = declared(head) {
         return as_encoded(bytes, encoding);

@@ -190,7 +190,7 @@ pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, Fault> {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(_) => Err(Fault {
             line: 1,
-            reason: "it is no mapping of keys to values".to_owned(),
+            reason: "it is not a mapping of keys to values".to_owned(),
         }),
     }
 }
@@ -281,7 +281,7 @@ impl Values {
                 }
                 (None, Value::String(name)) => *key = Some(name),
                 (None, Value::Object(_) | Value::Array(_)) => {
-                    return Err("a key is no text".to_owned());
+                    return Err("a key is not text".to_owned());
                 }
                 (None, scalar) => *key = Some(scalar.to_string()),
             },

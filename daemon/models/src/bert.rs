@@ -88,7 +88,7 @@ impl Shape {
         }
         if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             return Err(ModelError::config(
-                "hidden_size is no multiple of num_attention_heads",
+                "hidden_size is not a multiple of num_attention_heads",
             ));
         }
         if self.hidden_act != "gelu" {

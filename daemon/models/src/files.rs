@@ -200,7 +200,7 @@ fn open(folder: &Path, name: &'static str, limit: u64) -> Result<(File, u64), Mo
     if !found.is_file() {
         return Err(ModelError::Damaged {
             file: name,
-            why: "it is no regular file".to_owned(),
+            why: "it is not a regular file".to_owned(),
         });
     }
     let file = File::open(&path).map_err(unreadable)?;

@@ -42,7 +42,7 @@ pub struct OwnRule {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// A kind is none.
-    #[error("`off` has {name:?}, which is no kind of secret{}", near(.nearest.as_ref()))]
+    #[error("`off` has {name:?}, which is not a kind of secret{}", near(.nearest.as_ref()))]
     Kind {
         /// As given.
         name: String,
@@ -150,7 +150,7 @@ impl Own {
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_of_name) {
             return Err(refused(format!(
-                "has no name that a kind can have: small letters, digits and `-`, at most {NAME_BYTES_MAX}"
+                "has no name that a kind can have: lower-case letters, digits and `-`, at most {NAME_BYTES_MAX}"
             )));
         }
         if FINDER.kind(name).is_some() {

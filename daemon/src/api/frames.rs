@@ -153,7 +153,10 @@ impl Door {
             Err(_) | Ok(Err(ReadError::Slow)) => {
                 return Err(ErrorBody::new(
                     Code::Timeout,
-                    format!("no Hello came within {} ms", self.limits.hello_ms_max),
+                    format!(
+                        "no Hello came within {} ms",
+                        self.limits.handshake_timeout_ms
+                    ),
                 )
                 .hint("Send the Hello right after connecting."));
             }
@@ -183,7 +186,7 @@ impl Door {
     {
         let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
         let mut flying = FuturesUnordered::new();
-        let mut waiting = Waiting::new(self.limits.waiting_calls_max);
+        let mut waiting = Waiting::new(self.limits.long_polls_max);
         let mut bytes_flying = 0;
         let mut open = true;
         loop {
@@ -264,7 +267,7 @@ impl Door {
                         Ok(ClientFrame::Hello(_)) => {
                             let error = ErrorBody::new(
                                 Code::InvalidInput,
-                                "a connection has one Hello, and it has been said",
+                                "a connection has one Hello, and it was already sent",
                             );
                             frame::encode_error(&mut out.bytes, None, &error);
                             open = false;
@@ -336,7 +339,7 @@ impl Door {
                 Code::Timeout,
                 format!(
                     "a frame did not arrive whole within {} ms",
-                    self.limits.frame_ms_max
+                    self.limits.read_timeout_ms
                 ),
             )),
         }
@@ -427,11 +430,8 @@ fn land(out: &mut Outbox, seat: &Seat, waiting: &mut Waiting, finished: Finished
 
 /// What is said when the memory of all peers is used up.
 pub(super) fn busy() -> ErrorBody {
-    ErrorBody::new(
-        Code::RateLimited,
-        "the daemon holds as many unanswered bytes as it may",
-    )
-    .hint("Try again in a moment, with smaller bodies if you can.")
+    ErrorBody::new(Code::ResourceExhausted, "in-flight memory limit reached")
+        .hint("Try again in a moment, with smaller bodies if you can.")
 }
 
 /// Who is behind a Hello. Looks at the file system for the project, off the event loop.

@@ -14,7 +14,7 @@ pub struct Limits {
     /// Calls that one connection may have unanswered.
     pub calls_in_flight_max: usize,
     /// Calls of one connection that may wait for what is to come, beside those in flight.
-    pub waiting_calls_max: usize,
+    pub long_polls_max: usize,
     /// Bytes of unanswered calls of one connection.
     pub bytes_in_flight_max: usize,
     /// Bytes of unanswered calls, and of half-read large ones, of all connections.
@@ -22,15 +22,15 @@ pub struct Limits {
     /// Connections at once.
     pub connections_max: usize,
     /// From accept to the Hello or the first byte of another door, in milliseconds.
-    pub hello_ms_max: u64,
+    pub handshake_timeout_ms: u64,
     /// From a frame's first byte to its last, in milliseconds.
-    pub frame_ms_max: u64,
+    pub read_timeout_ms: u64,
     /// How long an answer may stay unread, in milliseconds.
-    pub write_ms_max: u64,
+    pub write_timeout_ms: u64,
     /// Writes of one connection in any second.
     pub writes_per_second_max: u32,
     /// How long calls in flight may take when the daemon stops, in milliseconds.
-    pub drain_ms_max: u64,
+    pub shutdown_timeout_ms: u64,
 }
 
 impl Default for Limits {
@@ -38,15 +38,15 @@ impl Default for Limits {
         Self {
             frame_bytes_max: frame::FRAME_BYTES_MAX,
             calls_in_flight_max: frame::CALLS_IN_FLIGHT_MAX as usize,
-            waiting_calls_max: 16,
+            long_polls_max: 16,
             bytes_in_flight_max: frame::BYTES_IN_FLIGHT_MAX as usize,
             bytes_in_flight_total_max: 256 << 20,
             connections_max: 1024,
-            hello_ms_max: frame::HELLO_MS_MAX,
-            frame_ms_max: 30_000,
-            write_ms_max: 30_000,
+            handshake_timeout_ms: frame::HELLO_MS_MAX,
+            read_timeout_ms: 30_000,
+            write_timeout_ms: 30_000,
             writes_per_second_max: 100_000,
-            drain_ms_max: 5_000,
+            shutdown_timeout_ms: 5_000,
         }
     }
 }
@@ -59,26 +59,26 @@ impl Limits {
             frame_bytes_max: self.frame_bytes_max as u64,
             calls_in_flight_max: self.calls_in_flight_max as u64,
             bytes_in_flight_max: self.bytes_in_flight_max as u64,
-            hello_ms_max: self.hello_ms_max,
+            hello_ms_max: self.handshake_timeout_ms,
         }
     }
 
     /// Time for the Hello.
     #[must_use]
     pub fn hello(&self) -> Duration {
-        Duration::from_millis(self.hello_ms_max)
+        Duration::from_millis(self.handshake_timeout_ms)
     }
 
     /// Time for one frame.
     #[must_use]
     pub fn frame(&self) -> Duration {
-        Duration::from_millis(self.frame_ms_max)
+        Duration::from_millis(self.read_timeout_ms)
     }
 
     /// Time for the peer to take an answer.
     #[must_use]
     pub fn write(&self) -> Duration {
-        Duration::from_millis(self.write_ms_max)
+        Duration::from_millis(self.write_timeout_ms)
     }
 }
 

@@ -76,7 +76,7 @@ impl Doors {
             find,
             seats: Seats::new(seats),
             budget: Budget::new(now.bytes_in_flight_total_max),
-            drain: Duration::from_millis(now.drain_ms_max),
+            drain: Duration::from_millis(now.shutdown_timeout_ms),
             http: http::Service::new(),
             limits,
             stop,
@@ -84,7 +84,7 @@ impl Doors {
         }
     }
 
-    /// Accepts until told to stop, then waits for calls in flight, up to `drain_ms_max`. In between, while
+    /// Accepts until told to stop, then waits for calls in flight, up to `shutdown_timeout_ms`. In between, while
     /// its name is still taken, the socket is taken away by `remove`.
     pub async fn serve(self: Arc<Self>, listener: Listener, remove: impl FnOnce()) {
         loop {

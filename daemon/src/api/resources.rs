@@ -152,7 +152,7 @@ fn check(address: &str) -> Result<(), Refusal> {
     }
     let shown: String = address.chars().take(100).collect();
     Err(
-        Refusal::invalid(format!("{shown:?} is no address of a resource")).hint(format!(
+        Refusal::invalid(format!("{shown:?} is not an address of a resource")).hint(format!(
             "An address has at most {ADDRESS_BYTES_MAX} letters, digits and -._~/:@ and begins as in \
              lore://"
         )),

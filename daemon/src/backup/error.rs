@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// Bytes of the backup are not what they should be.
     #[error(
-        "the backup is damaged: {path:?}: {what}; `lored backup --anew` makes it good, with the store that it \
+        "the backup is damaged: {path:?}: {what}; `lored backup --full` makes it good, with the store that it \
          is of"
     )]
     Damaged {

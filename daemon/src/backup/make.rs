@@ -26,7 +26,7 @@ const ROUNDS_MAX: u32 = 10_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choices {
     /// Take nothing over from the last one but blobs that prove whole.
-    pub is_anew: bool,
+    pub is_full: bool,
 }
 
 /// What a backup came to.
@@ -59,8 +59,8 @@ pub fn make(
     let beside = source.beside()?;
     let store = source.page(Position(u64::MAX))?.store;
     let mut folder = Folder::open(path, store)?;
-    let sweeps_blobs = choices.is_anew || folder.may_have_strays()?;
-    let base = match path.join(NAME).exists() && !choices.is_anew {
+    let sweeps_blobs = choices.is_full || folder.may_have_strays()?;
+    let base = match path.join(NAME).exists() && !choices.is_full {
         true => Some(Manifest::read(path)?),
         false => None,
     };
@@ -90,7 +90,7 @@ pub fn make(
         gone: std::mem::take(&mut manifest.gone).into_iter().collect(),
         manifest,
         blobs: 0,
-        is_anew: choices.is_anew,
+        is_full: choices.is_full,
         sweeps_blobs,
     };
     making.run(first, progress)?;
@@ -173,7 +173,7 @@ struct Making<'m> {
     /// Blobs, hexadecimal, that were gone when they were last asked for.
     gone: BTreeSet<String>,
     blobs: u64,
-    is_anew: bool,
+    is_full: bool,
     /// Blobs that nothing names any more are removed at the end.
     sweeps_blobs: bool,
 }
@@ -315,7 +315,7 @@ impl Making<'_> {
         let is_there = match path.metadata() {
             Ok(metadata) if metadata.len() != blob.bytes => false,
             // What is to be made good is looked at whole.
-            Ok(_) if self.is_anew => super::check::is_blob_whole(self.folder.path(), blob),
+            Ok(_) if self.is_full => super::check::is_blob_whole(self.folder.path(), blob),
             Ok(_) => true,
             Err(_) => false,
         };
@@ -370,7 +370,7 @@ impl Making<'_> {
         for (name, bytes) in beside {
             let sha256 = Hash::of(&bytes).to_string();
             let file = format!("{name}.{}", sha256.get(..16).unwrap_or_default());
-            if !self.folder.path().join(&file).exists() || self.is_anew {
+            if !self.folder.path().join(&file).exists() || self.is_full {
                 self.folder.put(&file, &bytes)?;
             }
             manifest.beside.push(Beside {

@@ -106,7 +106,7 @@ impl Manifest {
             version: u32,
         }
         let plate: Plate = serde_json::from_slice(bytes)
-            .map_err(|error| Error::damaged(path, format!("it is no manifest: {error}")))?;
+            .map_err(|error| Error::damaged(path, format!("it is not a manifest: {error}")))?;
         if plate.format != FORMAT {
             return Err(Error::damaged(path, "it is the manifest of something else"));
         }
@@ -186,7 +186,7 @@ fn none_there(folder: &Path) -> String {
             "the backup in {folder:?} was never finished: it has no {NAME}; run `lored backup` for it once \
              more, with the store that it is of"
         ),
-        false => format!("{folder:?} is no backup: it has no {NAME}"),
+        false => format!("{folder:?} is not a backup: it has no {NAME}"),
     }
 }
 

@@ -176,7 +176,7 @@ impl Restoring<'_> {
                 return Ok(());
             }
             let object =
-                Object::decode(row).ok_or_else(|| lacks(format!("{hash} is no object")))?;
+                Object::decode(row).ok_or_else(|| lacks(format!("{hash} is not an object")))?;
             if let Place::Blob(blob) = &object.place {
                 self.blob(blob, blobs)?;
             }

@@ -81,7 +81,7 @@ fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
     };
     let rows = &published.snapshot;
     let access = cx.extensions.get::<LastAccess>();
-    let idle = room.limits.get().untouched_days.saturating_mul(DAY_MICROS);
+    let idle = room.limits.get().inactive_days.saturating_mul(DAY_MICROS);
     let before = cx.engine.clock().now().saturating_sub(idle);
     let mut found = Vec::new();
     view::sessions(rows, &mut |session, row| {

@@ -21,7 +21,7 @@ pub struct Limits {
     /// percent.
     pub clean_percent: u64,
     /// Untouched is a session that nobody wrote to or read for so many days.
-    pub untouched_days: u64,
+    pub inactive_days: u64,
 }
 
 impl Default for Limits {
@@ -33,7 +33,7 @@ impl Default for Limits {
             per_session_max: 1000,
             warn_percent: 80,
             clean_percent: 90,
-            untouched_days: 30,
+            inactive_days: 30,
         }
     }
 }
@@ -175,7 +175,7 @@ mod tests {
         per_session_max: 10,
         warn_percent: 80,
         clean_percent: 90,
-        untouched_days: 30,
+        inactive_days: 30,
     };
 
     /// Each limit holds at its boundary and says what is taken, asked and allowed.

@@ -64,7 +64,7 @@ impl Resource for Checkpoint {
 
     async fn read(cx: Arc<Context>, _caller: Caller, id: String) -> Result<String, Refusal> {
         let checkpoint = CheckpointId::new(id)
-            .map_err(|error| Refusal::invalid(format!("this is no address: {error}")))?;
+            .map_err(|error| Refusal::invalid(format!("this is not an address: {error}")))?;
         let state = State::live(&cx, None).await?;
         let found = Found::of(&state, &checkpoint)?;
         if let Some(access) = cx.extensions.get::<LastAccess>() {

@@ -131,7 +131,7 @@ impl<'v> Values<'v> {
     fn text(&self, part: &Part, check: Check) -> Result<String, Error> {
         let hash = part.hash();
         let value = self.get_within(&hash, CHAIN_MAX, check)?;
-        String::from_utf8(Arc::unwrap_or_clone(value)).map_err(|_| corrupt(&hash, "it is no text"))
+        String::from_utf8(Arc::unwrap_or_clone(value)).map_err(|_| corrupt(&hash, "it is not text"))
     }
 
     /// The whole context of a checkpoint.

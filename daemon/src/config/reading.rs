@@ -85,7 +85,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        io::Error::other(format!("it is no text: byte {at} is not UTF-8"))
+        io::Error::other(format!("it is not text: byte {at} is not UTF-8"))
     })
 }
 
@@ -179,10 +179,7 @@ impl Given {
                 continue;
             };
             let value = parse(setting.takes, &text).ok_or_else(|| {
-                refused(format!(
-                    "it is {text:?}; wanted is {}",
-                    setting.takes.told()
-                ))
+                refused(format!("got {text:?}, expected {}", setting.takes.told()))
             })?;
             if let Err(problem) = check(setting, &Plain(&value)) {
                 return Err(refused(problem.to_string()));

@@ -194,10 +194,8 @@ fn server(
     environment: BTreeMap<String, String>,
 ) -> Result<Server, String> {
     match (command, url) {
-        (Some(_), Some(_)) => {
-            Err("`command` and `url` are both set; one of them is wanted".to_owned())
-        }
-        (None, None) => Err("neither `command` nor `url` is set; one of them is wanted".to_owned()),
+        (Some(_), Some(_)) => Err("`command` and `url` are both set; set one of them".to_owned()),
+        (None, None) => Err("neither `command` nor `url` is set; set one of them".to_owned()),
         (Some(command), None) => {
             let mut words = command.into_iter();
             let program = words.next().filter(|program| !program.trim().is_empty());
@@ -217,7 +215,9 @@ fn server(
                 .keys()
                 .find(|key| key.is_empty() || key.contains('='))
             {
-                return Err(format!("`env` has {key:?}, which is no name of a variable"));
+                return Err(format!(
+                    "`env` has {key:?}, which is not a name of a variable"
+                ));
             }
             Ok(Server::Command(Program {
                 program,
@@ -243,7 +243,9 @@ fn questions(kinds: BTreeMap<String, KindTable>) -> Result<BTreeMap<String, Ques
     }
     let question = |(kind, table): (String, KindTable)| {
         if !is_name(&kind) {
-            return Err(format!("`kinds` has {kind:?}, which is no kind of entity"));
+            return Err(format!(
+                "`kinds` has {kind:?}, which is not a kind of entity"
+            ));
         }
         if table.tool.trim().is_empty() {
             return Err(format!(

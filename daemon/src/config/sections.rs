@@ -173,7 +173,7 @@ section! {
         /// Size of the ballast file, in bytes. Its space is released for recovery when the disk is full.
         reserve_bytes => engine.reserve_bytes, 0, 1024 * MIB;
         /// Idle time before memtables are flushed to tables, in milliseconds.
-        settle_idle_ms => engine.settle_idle_ms, 100, 86_400_000;
+        flush_idle_ms => engine.flush_idle_ms, 100, 86_400_000;
         /// Minimum size of the removed rows before an automatic compaction starts, in bytes.
         compact_freed_bytes_min => engine.compact_freed_bytes_min, 64 << 10, u64::MAX;
         /// Maximum size of the memtable of one keyspace, in bytes.
@@ -197,7 +197,7 @@ section! {
         /// Maximum number of calls in flight on one connection.
         calls_in_flight_max => limits.calls_in_flight_max, 1, 65_536;
         /// Maximum number of long polls on one connection. They do not count as calls in flight.
-        waiting_calls_max => limits.waiting_calls_max, 0, 65_536;
+        long_polls_max => limits.long_polls_max, 0, 65_536;
         /// Maximum size of the calls in flight on one connection, in bytes.
         bytes_in_flight_max => limits.bytes_in_flight_max, 64 << 10, 4096 * MIB;
         /// Maximum size of the calls in flight on all connections, in bytes.
@@ -206,15 +206,15 @@ section! {
         /// completed a call.
         connections_max => limits.connections_max, 1, 65_536, NextStart;
         /// Time limit from accept to the Hello, or to the first byte of another transport, in milliseconds.
-        hello_ms_max => limits.hello_ms_max, 10, 600_000;
+        handshake_timeout_ms => limits.handshake_timeout_ms, 10, 600_000;
         /// Time limit from the first byte of a frame to its last, in milliseconds.
-        frame_ms_max => limits.frame_ms_max, 10, 600_000;
+        read_timeout_ms => limits.read_timeout_ms, 10, 600_000;
         /// Time limit for a peer to read a reply, in milliseconds.
-        write_ms_max => limits.write_ms_max, 10, 600_000;
+        write_timeout_ms => limits.write_timeout_ms, 10, 600_000;
         /// Maximum number of writes per second on one connection.
         writes_per_second_max => limits.writes_per_second_max, 1, 1_000_000_000;
         /// Time limit for calls in flight when the daemon stops, in milliseconds.
-        drain_ms_max => limits.drain_ms_max, 0, 600_000, NextStart;
+        shutdown_timeout_ms => limits.shutdown_timeout_ms, 0, 600_000, NextStart;
     }
 }
 
@@ -236,7 +236,7 @@ section! {
         /// percent.
         clean_percent => checkpoints.clean_percent, 1, 100;
         /// A session is inactive when it was not read or written for this many days.
-        untouched_days => checkpoints.untouched_days, 0, 36_500;
+        inactive_days => checkpoints.inactive_days, 0, 36_500;
     }
 }
 
@@ -258,7 +258,7 @@ section! {
         /// Days after its last event when a closed session is forgotten; 0 keeps it.
         closed_sessions_days => retention.closed_sessions_days, 0, 36_500;
         /// Days without a read or a write after which a session is forgotten; 0 keeps it.
-        untouched_sessions_days => retention.untouched_sessions_days, 0, 36_500;
+        inactive_sessions_days => retention.inactive_sessions_days, 0, 36_500;
         /// Days after which the text of a document is forgotten once it was replaced, or its file or source
         /// was removed; 0 keeps it.
         replaced_documents_days => retention.replaced_documents_days, 0, 36_500;

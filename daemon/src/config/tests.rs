@@ -73,13 +73,16 @@ fn what_is_wrong_is_said_with_its_place() {
             "\n[engin]\nlinger_us_max = 3",
             "config.toml:2:2: there is no setting `engin`; did you mean `engine`?",
         ),
-        ("drain_ms_max = 3", "did you mean `limits.drain_ms_max`?"),
         (
-            "[limits]\n  drain_ms_max = -3",
-            "config.toml:2:18: the setting `limits.drain_ms_max` is of the type integer; it must be a whole number from 0 to 600000",
+            "shutdown_timeout_ms = 3",
+            "did you mean `limits.shutdown_timeout_ms`?",
         ),
         (
-            "[limits]\ndrain_ms_max = 'x'",
+            "[limits]\n  shutdown_timeout_ms = -3",
+            "config.toml:2:18: the setting `limits.shutdown_timeout_ms` is of the type integer; it must be a whole number from 0 to 600000",
+        ),
+        (
+            "[limits]\nshutdown_timeout_ms = 'x'",
             "is \"x\"; it must be a whole number",
         ),
         (
@@ -95,7 +98,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("log = \"lored=loud\"", "`log`"),
         ("log = \" \u{711}\u{89}[d\"", "ASCII characters alone"),
         ("[layers]\nuseful = [1]", "a list of texts"),
-        ("a = 1\n=", "config.toml:2:1: this is no TOML"),
+        ("a = 1\n=", "config.toml:2:1: this is not TOML"),
         ("[search]\nmodels = \"models\"", "must be an absolute path"),
     ] {
         let refused = parse(text).unwrap_err().to_string();
@@ -113,14 +116,17 @@ fn what_is_wrong_is_said_with_its_place() {
 fn variables_win() {
     let path = Path::new("config.toml");
     let with = |variables: &[(&str, &str)]| {
-        let mut given = Given::of_text("[limits]\ndrain_ms_max = 7\nconnections_max = 9", path)?;
+        let mut given = Given::of_text(
+            "[limits]\nshutdown_timeout_ms = 7\nconnections_max = 9",
+            path,
+        )?;
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         given.put_over(variables.iter().map(owned))?;
         let origin = |key: &str| {
             let keys: Vec<String> = key.split('.').map(str::to_owned).collect();
             given.origins.get(&keys).map(Origin::to_string)
         };
-        let origins = ["limits.drain_ms_max", "limits.connections_max"].map(origin);
+        let origins = ["limits.shutdown_timeout_ms", "limits.connections_max"].map(origin);
         Config::of(given, path).map(|config| (config, origins))
     };
     let (config, origins) = with(&[
@@ -132,7 +138,10 @@ fn variables_win() {
     ])
     .unwrap();
     assert_eq!(
-        (config.limits.drain_ms_max, config.limits.connections_max),
+        (
+            config.limits.shutdown_timeout_ms,
+            config.limits.connections_max
+        ),
         (8, 9)
     );
     assert_eq!(config.words.useful, ["brief", "note"]);
@@ -149,7 +158,7 @@ fn variables_win() {
         (
             "LORE_LIMITS_DRAIN_MS_MAX",
             "x",
-            "wanted is a whole number from 0 to 600000",
+            "expected a whole number from 0 to 600000",
         ),
         ("LORE_LIMITS_CONNECTIONS_MAX", "0", "from 1 to 65536"),
         ("LORE_SEARCH_MODELS", "models", "an absolute path"),

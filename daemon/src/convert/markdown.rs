@@ -47,7 +47,7 @@ pub fn write(
         files.into_iter().partition(|path| type_of(path).is_some());
     let directory = project.unwrap_or(folder);
     let place = Place::of(directory, &[])
-        .ok_or_else(|| Error::Malformed(format!("{directory:?} is no directory")))?;
+        .ok_or_else(|| Error::Malformed(format!("{directory:?} is not a directory")))?;
     let absolute = std::path::absolute(folder).map_err(Error::file(folder))?;
     let (of_project, of_folder) = (as_text(&place.path)?, as_text(&absolute)?);
     let mut taken: Vec<&str> = Vec::new();

@@ -104,7 +104,7 @@ impl Graph {
 fn named(name: &str) -> Result<String, String> {
     let shown: String = name.chars().take(40).collect();
     let good = shown_name(name).filter(|name| !canonical_key(UNKNOWN_KIND, name).is_empty());
-    good.ok_or_else(|| format!("{shown:?} is no name: it is empty or too long"))
+    good.ok_or_else(|| format!("{shown:?} is not a name: it is empty or too long"))
 }
 
 /// Writes the lines of a file.
@@ -223,6 +223,6 @@ mod tests {
         assert!(what.starts_with("line 3: missing field `from`"), "{what}");
         let what =
             converted("{\"type\":\"entity\",\"name\":\" \",\"entityType\":\"b\"}").unwrap_err();
-        assert!(what.contains("is no name"), "{what}");
+        assert!(what.contains("is not a name"), "{what}");
     }
 }

@@ -258,7 +258,7 @@ impl Namespaces {
                 return Ok(Reserved(Some(&self.open)));
             }
             if !self.close_longest_idle().await {
-                let message = format!("{OPEN_MAX} users are connected, as many as may be at once");
+                let message = format!("{OPEN_MAX} users are connected, the maximum");
                 return Err(Refusal::new(Code::RateLimited, message).hint("Try again in a minute."));
             }
         }

@@ -175,7 +175,7 @@ impl Group {
     ) -> Result<Arc<Stamped>, Refusal> {
         if used.body != claim.body {
             return Err(Refusal::new(
-                Code::KeyReused,
+                Code::IdempotencyConflict,
                 format!(
                     "the key {:?} was already used for another call, recorded at position {}",
                     claim.text, used.position

@@ -187,7 +187,7 @@ pub struct Settings {
     /// Kept allocated, to have room to recover in, in bytes.
     pub reserve_bytes: u64,
     /// Idle time after which memtables are flushed, in milliseconds.
-    pub settle_idle_ms: u64,
+    pub flush_idle_ms: u64,
     /// Bytes of removed rows under which no compaction starts by itself.
     pub compact_freed_bytes_min: u64,
     /// Told how far views are folded, while a store is opened whose views are behind its log.
@@ -206,7 +206,7 @@ impl Default for Settings {
             linger_us_max: 150,
             disk_free_bytes_min: 64 << 20,
             reserve_bytes: 8 << 20,
-            settle_idle_ms: 5_000,
+            flush_idle_ms: 5_000,
             compact_freed_bytes_min: 4 << 20,
             progress: |_, _| {},
             store: crate::store::Limits::default(),

@@ -238,7 +238,7 @@ impl Opened {
             folder: folder.clone(),
             disk_free_bytes_min: settings.disk_free_bytes_min,
             freed_bytes_min: settings.compact_freed_bytes_min,
-            idle: Duration::from_millis(settings.settle_idle_ms),
+            idle: Duration::from_millis(settings.flush_idle_ms),
             freed: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             rewritten: Mutex::default(),
@@ -264,7 +264,7 @@ impl Opened {
             // Told before anybody is refused.
             writer.look_at_space();
         }
-        let settle_idle = Duration::from_millis(settings.settle_idle_ms);
+        let flush_idle = Duration::from_millis(settings.flush_idle_ms);
         let synced = queue.clone();
         let fault = Watched::writer(health.clone());
         let sync_fault = Watched::sync(health.clone(), queue.clone());
@@ -279,7 +279,7 @@ impl Opened {
                 .name("sync".to_owned())
                 .spawn(move || {
                     let _fault = sync_fault;
-                    sync::run(&committed, &synced, &finisher, settle_idle);
+                    sync::run(&committed, &synced, &finisher, flush_idle);
                 })?,
         ];
         Ok(Engine {

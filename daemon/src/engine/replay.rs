@@ -90,7 +90,7 @@ pub fn catch_up(store: &Store, fold: &dyn Fold, progress: Progress) -> Result<()
         is_whole &= at <= tail && (at > Position(0) || !has_rows(store, space)?);
     }
     if !is_whole {
-        tracing::info!(%tail, "folding the views anew");
+        tracing::info!(%tail, "rebuilding the views");
         clear(store, fold)?;
     }
     // Spaces may be at different positions; each event goes only to those that lack it.

@@ -142,7 +142,7 @@ impl Finisher {
     }
 
     /// What is done once a second, between groups.
-    fn tick(&self, settle_idle: Duration) -> Result<(), Error> {
+    fn tick(&self, flush_idle: Duration) -> Result<(), Error> {
         self.sync_head();
         let Some(store) = self.store() else {
             return Ok(());
@@ -153,7 +153,7 @@ impl Finisher {
             store.sync()?;
             tail.into_iter().for_each(|tail| self.record_head(tail));
         }
-        if self.since_last_group() >= settle_idle
+        if self.since_last_group() >= flush_idle
             && self.unsettled.swap(false, Ordering::Relaxed)
             && let Err(error) = store.settle()
         {
@@ -180,7 +180,7 @@ pub(super) fn run(
     groups: &Receiver<Committed>,
     writer: &Sender<Message>,
     finisher: &Finisher,
-    settle_idle: Duration,
+    flush_idle: Duration,
 ) {
     let mut next_tick = Instant::now() + TICK;
     loop {
@@ -203,7 +203,7 @@ pub(super) fn run(
         }
         if Instant::now() >= next_tick {
             next_tick = Instant::now() + TICK;
-            if let Err(error) = finisher.tick(settle_idle) {
+            if let Err(error) = finisher.tick(flush_idle) {
                 let _ = writer.send(Message::Synced(Some((error, Vec::new()))));
             }
         }

@@ -26,7 +26,7 @@ pub struct Rules {
     /// Closed sessions, after their last event.
     pub closed_sessions_days: u64,
     /// Sessions that were neither written to nor looked at.
-    pub untouched_sessions_days: u64,
+    pub inactive_sessions_days: u64,
     /// Texts of documents that were replaced or are gone.
     pub replaced_documents_days: u64,
 }
@@ -42,7 +42,7 @@ impl Rules {
     fn due(self, now: Micros) -> impl Iterator<Item = (Rule, Micros)> {
         let rules = [
             (Rule::SessionsClosed, self.closed_sessions_days),
-            (Rule::SessionsUntouched, self.untouched_sessions_days),
+            (Rule::SessionsUntouched, self.inactive_sessions_days),
             (Rule::DocumentsReplaced, self.replaced_documents_days),
         ];
         let set = rules.into_iter().filter(|(_, days)| *days > 0);
@@ -241,7 +241,7 @@ mod tests {
         let again = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
         assert_eq!(again.sessions, 0);
         let untouched = Rules {
-            untouched_sessions_days: 30,
+            inactive_sessions_days: 30,
             ..Rules::default()
         };
         let told = retain(cx, untouched, now + 31 * DAY_MICROS).await.unwrap();
@@ -277,7 +277,7 @@ mod tests {
             call(cx, read, args).await;
         }
         let untouched = Rules {
-            untouched_sessions_days: 30,
+            inactive_sessions_days: 30,
             ..Rules::default()
         };
         let told = retain(cx, untouched, between + 30 * DAY_MICROS).await;

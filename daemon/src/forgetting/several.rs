@@ -247,7 +247,7 @@ impl Forget {
 
 fn meanwhile(what: String) -> Refusal {
     Refusal::new(Code::Conflict, format!("{what} meanwhile"))
-        .hint("Repeat the call; a dry run tells what it would do now.")
+        .hint("Repeat the call; a dry run reports what it would do now.")
 }
 
 /// What came to a stream since a part of it was selected and goes, too, with the bytes of each: all of it,
@@ -322,7 +322,7 @@ impl Forget {
             events.push(self.part(on, &part)?);
         }
         if events.is_empty() {
-            return Err(Refusal::new(Code::Conflict, "nothing is meant"));
+            return Err(Refusal::new(Code::Conflict, "nothing matches"));
         }
         let told = codec::encode(&self.selected.told);
         events.push(self.event(ContentForgotten::KIND, &StreamName::Global, told));

@@ -270,7 +270,7 @@ fn json_of(value: ciborium::Value) -> Result<serde_json::Value, String> {
                 .map(|(key, value)| match key {
                     Cbor::Text(key) => Ok((key, json_of(value)?)),
                     // Ours have none; written out as text, nested ones would double at each level.
-                    _ => Err("a map has a key that is no text".to_owned()),
+                    _ => Err("a map has a key that is not text".to_owned()),
                 })
                 .collect::<Result<_, _>>()?,
         ),

@@ -94,7 +94,7 @@ fn tell(report: &Report, to: &Path) {
     if report.forgotten_since > 0 {
         lore::outln!(
             "since it was begun, content was forgotten {} times, and is still in it: `lored backup \
-             --anew` takes it out",
+             --full` takes it out",
             report.forgotten_since
         );
     }
@@ -131,7 +131,7 @@ pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path
     meter.end();
     let held = held.map_err(text)?;
     lore::outln!(
-        "restored to {}: {}; indexes for searching are made anew by the daemon",
+        "restored to {}: {}; indexes for searching are rebuilt by the daemon",
         data.display(),
         said(&held)
     );

@@ -55,7 +55,7 @@ impl Command for RecordTool {
                     Code::NotFound,
                     format!("the session `{}` has no execution `{id}`", chosen.session),
                 )
-                .hint("Leave `execution` out to begin one; its reply tells the id."));
+                .hint("Leave `execution` out to start one; the reply returns the id."));
             }
         }
         self.executed.blobs = hashes(&self.blobs);

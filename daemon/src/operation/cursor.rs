@@ -156,7 +156,7 @@ impl Cursor {
         let Some((of, of_store, cursor)) = parse(text) else {
             let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
             return Err(refused(
-                format!("`{argument}` is no cursor of {wanted}: {shown:?}"),
+                format!("`{argument}` is not a cursor of {wanted}: {shown:?}"),
                 wanted,
             ));
         };
@@ -292,7 +292,7 @@ mod tests {
             assert!(
                 refusal
                     .message
-                    .starts_with("`next` is no cursor of list_messages"),
+                    .starts_with("`next` is not a cursor of list_messages"),
                 "{text}: {refusal}"
             );
         }

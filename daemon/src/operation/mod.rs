@@ -394,7 +394,7 @@ impl Context {
     /// and gets its reply whatever has changed since.
     ///
     /// # Errors
-    /// `KEY_REUSED` when it was another call, `NOT_FOUND` when its content was forgotten.
+    /// `IDEMPOTENCY_CONFLICT` when it was another call, `NOT_FOUND` when its content was forgotten.
     pub async fn repeated(
         &self,
         caller: &Caller,
@@ -489,7 +489,7 @@ impl Moment {
         match as_of {
             AsOf::Position(position) => Ok(Self::Position(*position)),
             AsOf::Time(text) => parse_time(text).map(Self::Time).ok_or_else(|| {
-                Refusal::invalid(format!("`as_of` is no time: {text:?}"))
+                Refusal::invalid(format!("`as_of` is not a valid time: {text:?}"))
                     .hint("Give a position, or a time such as 2026-11-21T10:00:00Z.")
             }),
         }

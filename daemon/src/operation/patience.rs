@@ -41,7 +41,7 @@ impl Patience {
             None => Ok(()),
             Some(max) => Err(Refusal::new(
                 Code::RateLimited,
-                format!("{max} calls of this connection wait already, and no more may"),
+                format!("{max} long polls of this connection are already waiting, the maximum"),
             )
             .hint("Let one of them end, cancel it, or use another connection.")),
         }

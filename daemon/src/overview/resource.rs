@@ -109,5 +109,5 @@ impl Resource for Session {
 }
 
 fn session_id(id: impl Into<String>) -> Result<SessionId, Refusal> {
-    SessionId::new(id).map_err(|error| Refusal::invalid(format!("this is no address: {error}")))
+    SessionId::new(id).map_err(|error| Refusal::invalid(format!("this is not an address: {error}")))
 }

@@ -151,7 +151,7 @@ pub fn refuse_expired(
     }
     Err(Refusal::new(
         Code::SessionExpired,
-        format!("the session `{session}` expired; its working set is not changed any more"),
+        format!("the session `{session}` expired; its working set no longer changes"),
     )
     .hint("Whatever is recorded in it revives it."))
 }

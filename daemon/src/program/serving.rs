@@ -62,7 +62,7 @@ pub(super) fn serve(
     let mut config = config.clone();
     config.engine.progress = tell_folding;
     let config = &config;
-    let drain = Duration::from_millis(config.limits.drain_ms_max);
+    let drain = Duration::from_millis(config.limits.shutdown_timeout_ms);
     let (mut lock, mut stopped) = (None, None);
     let result = runtime.block_on(async {
         let signals = service::listen().map_err(|error| error.to_string())?;

@@ -37,7 +37,7 @@ pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
         |char: &char| char.is_control() && !matches!(char, '\n' | '\r' | '\t' | '\u{c}');
     if let Some(found) = content.chars().find(is_binary) {
         return Err(Refusal::invalid(format!(
-            "the content holds the control character U+{:04X}: it is no Markdown text",
+            "the content holds the control character U+{:04X}: it is not Markdown text",
             u32::from(found)
         )));
     }

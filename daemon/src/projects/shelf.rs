@@ -149,7 +149,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| error.to_string();
     let kind = fs::metadata(path).map_err(told)?;
     if !kind.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut text = String::new();
     let file = fs::File::open(path).map_err(told)?;

@@ -106,10 +106,10 @@ pub fn results(wanted: Option<u64>, default: u64, most: u64) -> Result<usize, Re
     if (1..=most).contains(&wanted) {
         return Ok(usize::try_from(wanted).unwrap_or(usize::MAX));
     }
-    Err(Refusal::invalid(format!(
-        "`max_results` is {wanted}; a page has 1 to {most} results"
-    ))
-    .hint("Use `next` of the reply for the following page."))
+    Err(
+        Refusal::invalid(format!("`max_results`: got {wanted}, expected 1 to {most}"))
+            .hint("Use `next` of the reply for the following page."),
+    )
 }
 
 impl Ask {

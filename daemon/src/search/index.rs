@@ -135,7 +135,7 @@ impl Index {
         let text = match kept {
             Ok(opened) => opened,
             Err(why) => {
-                warnings.push(format!("the text index is made anew: {why}"));
+                warnings.push(format!("the text index is rebuilt: {why}"));
                 remove(&text)?;
                 TextIndex::open(&text, VERSION)?
             }

@@ -231,7 +231,7 @@ impl Room {
             return;
         }
         if let Some(folder) = error.damaged(&self.folder) {
-            tracing::warn!(folder = %folder.display(), %error, "an index of search is made anew");
+            tracing::warn!(folder = %folder.display(), %error, "an index of search is rebuilt");
             lock(&self.damaged).insert(folder);
         }
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);

@@ -132,7 +132,7 @@ pub fn tier(
     };
     let opened = match VectorStore::open(&folder, generation.clone()) {
         Err(error @ (VectorError::Other { .. } | VectorError::Damaged { .. })) => {
-            warnings.push(format!("vectors are made anew: {error}"));
+            warnings.push(format!("vectors are rebuilt: {error}"));
             remove(&folder)?;
             VectorStore::open(&folder, generation)?
         }

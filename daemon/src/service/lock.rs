@@ -74,7 +74,7 @@ impl Lock {
             .map_err(file_error)?;
         if !file.metadata().map_err(file_error)?.is_file() {
             return Err(file_error(io::Error::other(
-                "it is no regular file; move it away",
+                "it is not a regular file; move it away",
             )));
         }
         let deadline = Instant::now() + TRY_MAX;

@@ -32,7 +32,7 @@ pub enum SocketError {
     #[error(transparent)]
     Folder(#[from] PlaceError),
     /// Something else has the socket's name.
-    #[error("{0:?} is there and is no socket; move it away")]
+    #[error("{0:?} is there and is not a socket; move it away")]
     NoSocket(PathBuf),
     /// Somebody listens there, though nobody serves this data folder.
     #[error(
@@ -42,7 +42,7 @@ pub enum SocketError {
     InUse(PathBuf),
     /// The service manager handed over something else than one listening socket.
     #[error(
-        "the service manager handed over {0}; wanted is one listening Unix stream socket \
+        "the service manager handed over {0}, expected one listening Unix stream socket \
          (ListenStream= with a path)"
     )]
     HandOver(String),
@@ -214,7 +214,7 @@ fn of_systemd() -> Result<Option<StdListener>, SocketError> {
     }
     let taken = handed
         .take_unix_listener(0)
-        .map_err(|error| refused(format!("a descriptor that is no such socket ({error})")))?;
+        .map_err(|error| refused(format!("a descriptor that is not such a socket ({error})")))?;
     taken
         .map(Some)
         .ok_or_else(|| refused("a descriptor that was taken before".to_owned()))

@@ -16,7 +16,7 @@ const CHARS_MIN: usize = 32;
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// Others can read it, or it is not ours.
-    #[error("{} is no file of ours that nobody else can read; remove it, and a new token is made", .0.display())]
+    #[error("{} is not a file of ours that nobody else can read; remove it, and a new token is made", .0.display())]
     Open(PathBuf),
     /// It is no token.
     #[error("{} holds no token: one line of at least {CHARS_MIN} visible characters; remove it, and a new one is made", .0.display())]

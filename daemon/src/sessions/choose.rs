@@ -230,7 +230,7 @@ impl Wish {
                 "the call names no session, and this caller has recorded nothing in this project \
                  in the last 24 hours",
             )
-            .hint("Name a `session`, or record a step first: its reply tells the session.")
+            .hint("Name a `session`, or record a step first: its reply returns the session.")
         })
     }
 }
@@ -316,11 +316,11 @@ pub fn fenced(
     }
     let other = leases.iter().find(|(_, lease)| lease.holds(now));
     let who = other.map_or_else(String::new, |(name, lease)| {
-        format!("; now {} holds `{name}`", lease.told())
+        format!("; `{name}` is now held by {}", lease.told())
     });
     Err(Refusal::new(
         Code::Conflict,
-        format!("the lease with the token {token} is not held any more{who}"),
+        format!("the lease with the token {token} is no longer held{who}"),
     )
     .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
 }

@@ -155,11 +155,11 @@ impl Command for TakeLease {
         match &before {
             Some(lease) if is_renewed(lease.token) => {}
             Some(lease) if lease.holds(on.now) => {
-                return Err(self.refused(&chosen.session, &format!("{} holds it", lease.told())));
+                let why = format!("is held by {}", lease.told());
+                return Err(self.refused(&chosen.session, &why));
             }
             Some(_) | None if self.token.is_some() => {
-                let why = "the lease that this token proved is over, and what it kept from others \
-                           may have changed";
+                let why = "has ended for this token, and what it guarded may have changed";
                 return Err(self.refused(&chosen.session, why));
             }
             Some(_) | None => {}
@@ -186,10 +186,7 @@ impl TakeLease {
     fn refused(&self, session: &str, why: &str) -> Refusal {
         Refusal::new(
             Code::Conflict,
-            format!(
-                "the lease `{}` of `{session}` cannot be had: {why}",
-                self.name
-            ),
+            format!("the lease `{}` of `{session}` {why}", self.name),
         )
         .hint(
             "Wait until it ends or is released; to renew one, give the `token` that it came with.",

@@ -87,7 +87,7 @@ pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, Malformed> {
     }
     let Some((field, rest)) = split_at(name, FROM_STEP) else {
         return Err(Malformed(format!(
-            "`{name}` is no variable: write FIELD_FROM_STEP_N, for example ID_FROM_STEP_2"
+            "`{name}` is not a variable: write FIELD_FROM_STEP_N, for example ID_FROM_STEP_2"
         )));
     };
     if split_at(rest, FROM_STEP).is_some() {
@@ -151,7 +151,7 @@ fn combined(head: &str, range: &str) -> Result<Name, Malformed> {
     }
     let Some((from, to)) = split_at(range, "_TO_") else {
         return Err(Malformed(format!(
-            "`{range}` is no range of steps: write {COMBINED}{FROM_STEPS}1_TO_3"
+            "`{range}` is not a range of steps: write {COMBINED}{FROM_STEPS}1_TO_3"
         )));
     };
     let (from, to) = (step_ref(from)?, step_ref(to)?);
@@ -174,7 +174,7 @@ fn step_ref(text: &str) -> Result<StepRef, Malformed> {
     match text.parse() {
         Ok(number @ 1..=STEP_MAX) if is_number => Ok(StepRef::Number(number)),
         _ => Err(Malformed(format!(
-            "`{text}` is no step: write a number from 1 to {STEP_MAX}, LAST or PREVIOUS"
+            "`{text}` is not a step: write a number from 1 to {STEP_MAX}, LAST or PREVIOUS"
         ))),
     }
 }
@@ -221,7 +221,7 @@ fn with_suffix(
         None => {
             let known: Vec<&str> = set.types().map(|(name, _)| name).collect();
             Err(Malformed(format!(
-                "`{suffix}` is no type: known are {}; for the field write {suffix}{FROM_STEP}{step}",
+                "`{suffix}` is not a type: known are {}; for the field write {suffix}{FROM_STEP}{step}",
                 known.join(", ")
             )))
         }

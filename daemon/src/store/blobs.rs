@@ -147,7 +147,7 @@ impl Blobs {
         self.keep(content, true)
     }
 
-    fn keep(&self, content: &[u8], is_anew: bool) -> Result<PendingBlob, Error> {
+    fn keep(&self, content: &[u8], is_full: bool) -> Result<PendingBlob, Error> {
         let blob = BlobRef::of(content);
         *lock(&self.pending).entry(blob.hash).or_default() += 1;
         let pending = PendingBlob {
@@ -157,7 +157,7 @@ impl Blobs {
         let path = self.path(&blob);
         let shard = path.parent().unwrap_or(&self.dir).to_path_buf();
         self.ensure_shard(&shard)?;
-        if is_anew || !path.exists() {
+        if is_full || !path.exists() {
             self.write(content, &path)?;
         }
         // Also for a blob found there: the daemon that renamed it may have died before syncing.

@@ -90,7 +90,7 @@ pub(super) fn read(dir: &Path) -> Result<Plate, Error> {
             let reason = "it is a symbolic link; move the folder it leads to in its place";
             return Err(foreign(dir, reason));
         }
-        Ok(found) if !found.is_dir() => return Err(foreign(dir, "it is no folder")),
+        Ok(found) if !found.is_dir() => return Err(foreign(dir, "it is not a folder")),
         Ok(_) | Err(_) => {}
     }
     let path = dir.join(PLATE);

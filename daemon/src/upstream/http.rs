@@ -84,7 +84,9 @@ struct Address {
 
 impl Address {
     fn of(url: &str) -> Result<Self, String> {
-        let uri: Uri = url.parse().map_err(|error| format!("is no URL: {error}"))?;
+        let uri: Uri = url
+            .parse()
+            .map_err(|error| format!("is not a URL: {error}"))?;
         match uri.scheme_str() {
             Some("http") => {}
             Some("https") => {

@@ -103,7 +103,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 impl<K: Clone + Eq + Hash> Notes<K> {
     fn take<G: Ground<Key = K>>(&mut self, ground: &G, event: &notify::Event, now: Instant) {
         if event.need_rescan() {
-            self.lost = Some("more happened at once than could be told".to_owned());
+            self.lost = Some("there were too many changes at once to report".to_owned());
         }
         let Some(sign) = sign(event.kind) else {
             return;

@@ -90,7 +90,7 @@ fn number(name: &str, default: f64) -> f64 {
     match variable(name) {
         Some(text) => text
             .parse()
-            .unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+            .unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
         None => default,
     }
 }

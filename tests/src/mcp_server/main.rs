@@ -110,7 +110,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let Some(mut mode) = Mode::named(mode) else {
-        eprintln!("{mode} is no mode");
+        eprintln!("{mode} is not a mode");
         return ExitCode::from(2);
     };
     let folder = PathBuf::from(folder);

@@ -45,7 +45,7 @@ fn kills_leave_nothing_half() {
         // So many files are there before the kill, or it is done.
         let enough = random.range(1, 24) as usize;
         let (command, watched) = match round % 2 {
-            0 => (vec!["backup", text(&to), "--anew"], to.clone()),
+            0 => (vec!["backup", text(&to), "--full"], to.clone()),
             _ => (vec!["restore", text(&to)], there.path().to_path_buf()),
         };
         let runner = if round % 2 == 0 { &home } else { &there };
@@ -134,7 +134,7 @@ fn failing_disks_lose_no_backup() {
         for (name, value) in settings {
             home.set(name, value);
         }
-        let output = home.run(&["backup", text(&to), "--anew"]);
+        let output = home.run(&["backup", text(&to), "--full"]);
         for name in ["LD_PRELOAD", "LORE_FAULT_UNDER"] {
             home.unset(name);
         }
@@ -180,7 +180,7 @@ fn failing_disks_lose_no_backup() {
     new.verify();
 }
 
-/// What `--anew` did not come to, since its sweep was cut off, the next run does; so it does for what a first
+/// What `--full` did not come to, since its sweep was cut off, the next run does; so it does for what a first
 /// run left that never came to its manifest.
 #[test]
 fn a_sweep_that_was_cut_off_is_ended() {
@@ -218,7 +218,7 @@ fn a_sweep_that_was_cut_off_is_ended() {
     for (name, value) in faults {
         home.set(name, value);
     }
-    refused(&home.run(&["backup", text(&to), "--anew"]), &["removing"]);
+    refused(&home.run(&["backup", text(&to), "--full"]), &["removing"]);
     for (name, _) in faults {
         home.unset(name);
     }

@@ -88,7 +88,7 @@ fn flipped_bits_are_told() {
     let name = path.file_name().unwrap().to_str().unwrap();
     refused(&there.run(&["restore", text(&to)]), &["damaged", name]);
     assert!(!there.data().exists(), "nothing was made");
-    good(&home.run(&["backup", text(&to), "--anew"]));
+    good(&home.run(&["backup", text(&to), "--full"]));
     good(&there.run(&["restore", text(&to)]));
 }
 
@@ -107,10 +107,10 @@ fn a_backup_with_a_cut_file_is_not_gone_on_from() {
     std::fs::write(&segments[0], &whole[..whole.len() - 1]).unwrap();
     refused(
         &home.run(&["backup", text(&to)]),
-        &["the backup is damaged", "bytes where", "--anew"],
+        &["the backup is damaged", "bytes where", "--full"],
     );
     std::fs::remove_file(&segments[0]).unwrap();
-    refused(&home.run(&["backup", text(&to)]), &["is missing", "--anew"]);
-    good(&home.run(&["backup", "--anew", text(&to)]));
+    refused(&home.run(&["backup", text(&to)]), &["is missing", "--full"]);
+    good(&home.run(&["backup", "--full", text(&to)]));
     good(&home.run(&["verify", "--backup", text(&to)]));
 }

@@ -193,7 +193,7 @@ fn forgotten_content_is_told_and_not_restored() {
     daemon.call("forget", json!({"of_agent": "leaver"}));
     let said = backup(&home, &to);
     assert!(
-        said.contains("forgotten 2 times") && said.contains("--anew"),
+        said.contains("forgotten 2 times") && said.contains("--full"),
         "{said}"
     );
     let holds = |folder: &Path| holder(folder, SECRET).is_some();
@@ -202,7 +202,7 @@ fn forgotten_content_is_told_and_not_restored() {
     new.verify();
     assert!(!holds(&there.data()), "what was forgotten was restored");
     new.stop();
-    let said = good(&home.run(&["backup", text(&to), "--anew"]));
+    let said = good(&home.run(&["backup", text(&to), "--full"]));
     assert!(!said.contains("forgotten"), "{said}");
     assert!(!holds(&to), "the backup still has it");
     let (_there, new) = restored(&to);

@@ -276,7 +276,7 @@ fn kills(limits: &str, cycles: u64, is_cleaned_up: bool) {
         let durability = if number % 3 == 2 { "relaxed" } else { "sync" };
         home.configure(&format!(
             "durability = \"{durability}\"\nlog = \"warn\"\n\
-             [engine]\nmemtable_bytes_max = 1048576\nsettle_idle_ms = 100\n\
+             [engine]\nmemtable_bytes_max = 1048576\nflush_idle_ms = 100\n\
              compact_freed_bytes_min = 65536\n[checkpoints]\n{limits}"
         ));
         let daemon = home.start();
@@ -352,7 +352,7 @@ fn kills_during_clean_ups() {
         .map_or(20, |cycles| cycles.parse().expect("a number of cycles"));
     let limits = format!(
         "per_session_max = {PER_SESSION_MAX}\ntotal_bytes_max = 1500000\nclean_percent = 50\n\
-         untouched_days = 0\n"
+         inactive_days = 0\n"
     );
     kills(&limits, cycles, true);
 }

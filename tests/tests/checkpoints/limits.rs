@@ -146,7 +146,7 @@ fn warnings_come_at_four_fifths() {
 #[test]
 fn a_save_has_room_made() {
     let home = home!();
-    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\nuntouched_days = 0\n");
+    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
     let daemon = home.start();
     let mut connection = daemon.connect("");
     let mut random = Random::new(13);
@@ -177,7 +177,7 @@ fn a_save_has_room_made() {
 #[test]
 fn untouched_sessions_make_room() {
     let home = home!();
-    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\nuntouched_days = 0\n");
+    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
     let daemon = home.start();
     let mut connection = daemon.connect("");
     let mut random = Random::new(12);

@@ -132,7 +132,7 @@ fn bad_input() {
             "' '",
         ),
         (save, json!({"context": {}, "force": "perhaps"}), "perhaps"),
-        (save, saved_with(json!([1])), "a list is no object"),
+        (save, saved_with(json!([1])), "a list is not an object"),
         (save, saved_with(json!({"name": 7})), "`metadata.name`"),
         (save, saved_with(json!({"name": ""})), "1 to 256"),
         (save, saved_with(json!({"tags": 7})), "`metadata.tags`"),
@@ -269,7 +269,7 @@ fn quotas_are_told_with_their_arithmetic() {
     let home = home!();
     home.configure(
         "[checkpoints]\ncheckpoint_bytes_max = 200000\nsession_bytes_max = 300000\n\
-         total_bytes_max = 400000\nclean_percent = 100\nuntouched_days = 30\n",
+         total_bytes_max = 400000\nclean_percent = 100\ninactive_days = 30\n",
     );
     let daemon = home.start();
     let mut frames = daemon.connect("");

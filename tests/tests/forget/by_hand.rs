@@ -107,7 +107,7 @@ fn what_makes_no_sense_is_refused() {
         (
             vec!["--from", "2026-13-01T00:00:00Z", "--yes"],
             1,
-            "`from` is no time",
+            "`from` is not a valid time",
         ),
         (vec!["--origin", "bogus", "--yes"], 1, "`file:/PATH`"),
         (

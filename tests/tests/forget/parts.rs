@@ -233,7 +233,7 @@ fn what_is_wrong_is_refused() {
         (
             json!({"from": "2026-01-31T99:00"}),
             "INVALID_INPUT",
-            "`from` is no time",
+            "`from` is not a valid time",
         ),
         (
             json!({"from": 5, "to": 2}),

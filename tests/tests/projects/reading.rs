@@ -337,7 +337,11 @@ fn a_repeated_call_does_nothing() {
             "init_project" => other["name"] = "Other".into(),
             _ => other["file_type"] = "bugs".into(),
         }
-        says(&daemon.refusal(name, other), Code::KeyReused, &["key"]);
+        says(
+            &daemon.refusal(name, other),
+            Code::IdempotencyConflict,
+            &["key"],
+        );
     }
     assert_eq!(history(&daemon, &project, "session_summary"), versions);
     daemon.verify();

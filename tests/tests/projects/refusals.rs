@@ -102,7 +102,7 @@ fn what_is_no_text_is_refused() {
     );
     assert_eq!(
         only_headings["attempt_count"], 1,
-        "what is no text was no attempt"
+        "what is not text was no attempt"
     );
     let now = get(&daemon, &project, "session_summary");
     assert_eq!(

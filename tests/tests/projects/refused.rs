@@ -44,7 +44,7 @@ const PUTS: [(&str, Put, &str); 5] = [
     ("pipe", pipe, "is a named pipe"),
     ("directory", directory, "is a folder"),
     ("huge", huge, "at most"),
-    ("binary", binary, "is no UTF-8 text"),
+    ("binary", binary, "is not UTF-8 text"),
 ];
 
 fn until_told(daemon: &Daemon, words: &str) {

@@ -80,7 +80,7 @@ fn words_refer_to_what_was_mentioned() {
     assert_eq!(known["entity"]["mentions"], 4);
     assert_eq!(
         known["entity"]["name"], "router-la-02",
-        "a word that refers is no name"
+        "a word that refers is not a name"
     );
 }
 

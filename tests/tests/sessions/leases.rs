@@ -74,11 +74,7 @@ fn a_lease_has_one_holder() {
     let next = daemon.call("lease_session", second);
     assert!(next["token"].as_u64() > first["token"].as_u64());
     let refused = daemon.refusal("record_message", fenced(&first["token"]));
-    says(
-        &refused,
-        Code::Conflict,
-        &["not held any more", "`bob` until"],
-    );
+    says(&refused, Code::Conflict, &["no longer held", "`bob` until"]);
     daemon.verify();
 }
 

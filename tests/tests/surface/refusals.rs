@@ -256,7 +256,7 @@ fn refusals_by_code() {
         .unwrap()
         .port();
     home.configure(&format!(
-        "[limits]\nframe_ms_max = 500\n[http]\nlisten = \"127.0.0.1:{port}\"\n"
+        "[limits]\nread_timeout_ms = 500\n[http]\nlisten = \"127.0.0.1:{port}\"\n"
     ));
     let daemon = home.start();
     let mut refusals = Refusals::default();

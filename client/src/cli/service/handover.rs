@@ -33,7 +33,7 @@ pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failur
     let held = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
     if holder.is_maintenance {
         return Err(refused(format!(
-            "{held} holds {} and is no daemon: it works on the store, as a backup or a verification does, and ends by \
+            "{held} holds {} and is not a daemon: it works on the store, as a backup or a verification does, and ends by \
              itself; nothing was stopped, repeat this then",
             lock.display()
         )));
@@ -61,7 +61,7 @@ pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failur
 /// When it cannot be asked, or goes on.
 pub fn stop(pid: u32, places: &Places) -> Result<(), Failure> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let process = process.ok_or_else(|| refused(format!("{pid} is no process")))?;
+    let process = process.ok_or_else(|| refused(format!("{pid} is not a process")))?;
     kill_process(process, Signal::TERM)
         .map_err(|error| refused(format!("process {pid} cannot be asked to stop: {error}")))?;
     let begun = Instant::now();

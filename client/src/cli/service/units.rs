@@ -205,7 +205,7 @@ fn text_of(path: &Path) -> Result<&str, Failure> {
         .filter(|text| !text.contains(char::is_control));
     text.ok_or_else(|| {
         refused(format!(
-            "{path:?} cannot stand in a service's file: it has characters that are no text"
+            "{path:?} cannot stand in a service's file: it has characters that are not text"
         ))
     })
 }

@@ -127,7 +127,7 @@ pub const SESSION: Command = Command::family(
                 GUARD,
             ])
             .examples(&["lore session prune outage --strategy conservative"]),
-        Command::call("unprune", "Undo the pruning of a session", "unprune_session", Report::Line("session {session} is whole: {tokens_before} tokens before, {tokens_after} now"))
+        Command::call("unprune", "Undo the pruning of a session", "reset_pruning", Report::Line("session {session} is whole: {tokens_before} tokens before, {tokens_after} now"))
             .flags(&[&[SESSION_ID], GUARD])
             .examples(&["lore session unprune outage"]),
         Command::call("metrics", "Show how the size of a session changed", "metrics", Report::Text(metrics))

@@ -102,7 +102,7 @@ impl Entry {
         let command = command_of(present);
         if !is_ours(&command) {
             return Standing::Foreign(match command.as_slice() {
-                [] => "is no local program".to_owned(),
+                [] => "is not a local program".to_owned(),
                 words => format!("runs `{}`", words.join(" ")),
             });
         }

@@ -40,7 +40,7 @@ pub enum FileError {
     #[error("{} is a symbolic link to a file that is not there", .0.display())]
     Dangling(PathBuf),
     /// A folder, a pipe or the like.
-    #[error("{} is no file", .0.display())]
+    #[error("{} is not a file", .0.display())]
     NoFile(PathBuf),
     /// Somebody else's.
     #[error("{} belongs to user {owner}, not to user {} who runs this", path.display(), our_uid())]
@@ -51,7 +51,7 @@ pub enum FileError {
         owner: u32,
     },
     /// A folder, a link or the like has the name of the backup.
-    #[error("{} is no file, so what was there cannot be kept", .0.display())]
+    #[error("{} is not a file, so what was there cannot be kept", .0.display())]
     NoBackup(PathBuf),
     /// Larger than any host's.
     #[error("{} is larger than {BYTES_MAX} bytes", .0.display())]

@@ -209,8 +209,8 @@ fn ours_is_what_runs_the_bridge() {
             json!({"command": "npx", "args": ["lore", "mcp"]}),
             "runs `npx lore mcp`",
         ),
-        (json!({"url": "https://x"}), "is no local program"),
-        (json!(null), "is no local program"),
+        (json!({"url": "https://x"}), "is not a local program"),
+        (json!(null), "is not a local program"),
     ] {
         assert_eq!(standing(foreign), Standing::Foreign(what.into()));
     }

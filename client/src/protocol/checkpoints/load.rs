@@ -12,14 +12,18 @@ use super::ViewReport;
 #[serde(rename_all = "camelCase")]
 pub struct LoadArgs {
     /// The checkpoint to load; excludes `sessionId`.
+    #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: Option<CheckpointId>,
     /// Load the latest checkpoint of this session; excludes `checkpointId`.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Return only these top-level keys; default: all.
     pub keys: Vec<String>,
     /// Token budget to fit the context into; the stored context stays whole.
+    #[serde(alias = "max_tokens")]
     pub max_tokens: Option<u64>,
     /// With `sessionId`: the state after this log position, or at this RFC 3339 time.
+    #[serde(alias = "as_of")]
     pub as_of: Option<AsOf>,
 }
 
@@ -51,6 +55,7 @@ pub struct LoadReply {
 #[serde(rename_all = "camelCase")]
 pub struct ListArgs {
     /// The session.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: SessionId,
     /// Maximum number of checkpoints, 1 to 100 (default 20).
     #[schema(range(min = 1, max = 100), extend("default" = 20))]

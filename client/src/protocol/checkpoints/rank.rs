@@ -10,8 +10,10 @@ use super::super::{CheckpointId, RawJson, RawObject, SessionId};
 #[serde(rename_all = "camelCase")]
 pub struct MarkArgs {
     /// The top-level key of the context.
+    #[serde(alias = "context_key")]
     pub context_key: String,
     /// The session; default: the caller's current session.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Remove the mark (default false).
     pub unmark: Option<bool>,
@@ -45,13 +47,17 @@ pub struct CompressArgs {
     /// A context to examine, instead of a stored one.
     pub context: Option<RawObject>,
     /// Use the stored context of this checkpoint.
+    #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: Option<CheckpointId>,
     /// Use the latest stored context of this session.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// The budget, in o200k tokens.
     #[schema(with = "u64")]
+    #[serde(alias = "max_tokens")]
     pub max_tokens: u64,
     /// Key patterns (`*` and `?`) with their layers; override the metadata.
+    #[serde(alias = "context_rules")]
     pub context_rules: Option<Map<String, Value>>,
 }
 
@@ -78,12 +84,16 @@ pub struct PrioritizeArgs {
     /// A context to examine, instead of a stored one.
     pub context: Option<RawObject>,
     /// Use the stored context of this checkpoint.
+    #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: Option<CheckpointId>,
     /// Use the latest stored context of this session.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Also report what fits of each key within this token budget.
+    #[serde(alias = "max_tokens")]
     pub max_tokens: Option<u64>,
     /// Key patterns (`*` and `?`) with their layers; override the metadata.
+    #[serde(alias = "context_rules")]
     pub context_rules: Option<Map<String, Value>>,
 }
 

@@ -10,6 +10,7 @@ use super::super::{CheckpointId, RawObject, SessionId};
 #[serde(rename_all = "camelCase")]
 pub struct SaveArgs {
     /// The session to save in; default: a new one.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// The context to save: a JSON object.
     pub context: RawObject,
@@ -20,6 +21,7 @@ pub struct SaveArgs {
     #[schema(extend("default" = false))]
     pub force: Option<bool>,
     /// Fail unless this is the latest checkpoint of the session.
+    #[serde(alias = "expected_checkpoint_id")]
     pub expected_checkpoint_id: Option<CheckpointId>,
 }
 
@@ -54,8 +56,10 @@ pub struct SaveReply {
 #[serde(rename_all = "camelCase")]
 pub struct ForkArgs {
     /// The checkpoint to fork.
+    #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: CheckpointId,
     /// The id of the new session; default: a new id.
+    #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// A name, tags and any other description; `contextRules` (key pattern to layer) rank keys.
     #[schema(with = "super::Described")]
@@ -83,6 +87,7 @@ pub struct ForkReply {
 #[serde(rename_all = "camelCase")]
 pub struct DeleteArgs {
     /// The checkpoint to delete.
+    #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: CheckpointId,
 }
 

@@ -19,6 +19,7 @@ pub struct GetDocumentContentArgs {
     pub chunk_range: Option<ChunkRange>,
     /// Chunks per page, at most 200 (default 50).
     #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 200))]
+    #[serde(alias = "limit")]
     pub max_chunks: Option<u64>,
     /// `next` of the previous page.
     pub next: Option<String>,

@@ -18,6 +18,7 @@ pub struct ExploreDocumentStructureArgs {
     pub structure_type: Option<StructureType>,
     /// Maximum number of items to return.
     #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 200))]
+    #[serde(alias = "limit")]
     pub max_items: Option<u64>,
 }
 

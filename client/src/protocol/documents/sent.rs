@@ -65,6 +65,7 @@ pub struct ListDocumentsArgs {
     pub source: String,
     /// Documents per page, at most 1000 (default 100).
     #[schema(extend("default" = 100, "minimum" = 1, "maximum" = 1000))]
+    #[serde(alias = "limit")]
     pub max_items: Option<u64>,
     /// `next` of the previous page.
     pub next: Option<String>,

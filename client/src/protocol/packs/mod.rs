@@ -9,6 +9,6 @@ pub use make::{
     PackedFile, Part, Piece, PieceKind, SectionName, WhyLeftOut,
 };
 pub use prune::{
-    PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,
+    PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
 };
 pub use why::{MadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply};

@@ -1,4 +1,4 @@
-//! Wire types of `prune_session` and `unprune_session`.
+//! Wire types of `prune_session` and `reset_pruning`.
 
 use lore_wire::wire;
 
@@ -51,14 +51,14 @@ pub struct PruneSessionReply {
     pub entities: u64,
 }
 
-/// Arguments of `unprune_session`.
+/// Arguments of `reset_pruning`.
 #[wire(args(session, fence, key, agent))]
 #[derive(Default)]
-pub struct UnpruneSessionArgs {}
+pub struct ResetPruningArgs {}
 
-/// Reply of `unprune_session`.
+/// Reply of `reset_pruning`.
 #[wire(reply)]
-pub struct UnpruneSessionReply {
+pub struct ResetPruningReply {
     /// The session.
     pub session: SessionId,
     /// Tokens of the messages in the working set before.

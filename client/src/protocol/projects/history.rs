@@ -10,6 +10,7 @@ use crate::protocol::Position;
 #[derive(Default)]
 pub struct ContextHistoryArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type of the context file.
     pub file_type: String,
@@ -67,6 +68,7 @@ pub struct ContextHistoryReply {
 #[derive(Default)]
 pub struct DiffContextArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type of the context file.
     pub file_type: String,

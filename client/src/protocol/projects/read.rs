@@ -9,6 +9,7 @@ use super::{Change, ValidationResult};
 #[derive(Default)]
 pub struct GetContextArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type: `mental_model`, `session_summary`, `bugs`, `features`, or another one with a
     /// template.
@@ -76,6 +77,7 @@ pub struct GetContextReply {
 #[derive(Default)]
 pub struct ListContextsArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
 }
 

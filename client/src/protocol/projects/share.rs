@@ -17,6 +17,7 @@ pub enum ShareAccess {
 #[wire(args(key, agent))]
 pub struct ShareProjectArgs {
     /// The caller's own project: an id, an absolute path, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The user to share with, by name or uid.
     pub user: String,
@@ -41,6 +42,7 @@ pub struct ShareProjectReply {
 #[wire(args(at_least, agent))]
 pub struct ListSharesArgs {
     /// The caller's own project: an id, an absolute path, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
 }
 

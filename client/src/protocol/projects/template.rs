@@ -12,6 +12,7 @@ pub struct GetTemplateArgs {
     /// The file type.
     pub file_type: String,
     /// The project, by its id, a path in it, or `current`; default: the caller's project.
+    #[serde(alias = "project")]
     pub project_id: Option<String>,
 }
 
@@ -45,6 +46,7 @@ pub struct GetTemplateReply {
 #[derive(Default)]
 pub struct ListTemplatesArgs {
     /// The project, by its id, a path in it, or `current`; default: the caller's project.
+    #[serde(alias = "project")]
     pub project_id: Option<String>,
 }
 

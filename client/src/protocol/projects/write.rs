@@ -10,6 +10,7 @@ use super::{FlawType, Severity, UpdateStatus};
 #[derive(Default)]
 pub struct UpdateContextArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type: `mental_model`, `session_summary`, `bugs`, `features`, or another one with a
     /// template.
@@ -25,6 +26,7 @@ pub struct UpdateContextArgs {
 #[derive(Default)]
 pub struct AppendContextArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type; its template has to define where entries go.
     pub file_type: String,
@@ -117,6 +119,7 @@ pub struct UpdateContextReply {
 #[derive(Default)]
 pub struct ClearContextArgs {
     /// A project's id, a path in it, or `current`.
+    #[serde(alias = "project")]
     pub project_id: String,
     /// The file type of the context file.
     pub file_type: String,

@@ -14,11 +14,13 @@ pub struct SearchDocumentsArgs {
     pub query: String,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
+    #[serde(alias = "mode")]
     pub search_type: Option<SearchType>,
     /// Optional filters to narrow search scope.
     pub filters: Option<Filters>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 10, "minimum" = 1, "maximum" = 50))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
     /// Whether to include full document content in results.
     #[schema(extend("default" = true))]
@@ -45,6 +47,7 @@ pub struct SearchArgs {
     pub kinds: Vec<Kind>,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
+    #[serde(alias = "mode")]
     pub search_type: Option<SearchType>,
     /// Only messages and results of this session.
     pub session: Option<SessionId>,
@@ -54,6 +57,7 @@ pub struct SearchArgs {
     pub filters: Option<Filters>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 10, "minimum" = 1, "maximum" = 50))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
     /// Whether to return the full content; default: a preview.
     pub include_content: Option<bool>,

@@ -17,11 +17,13 @@ pub struct SearchWorkItemsArgs {
     pub query: String,
     /// The search mode.
     #[schema(extend("default" = "hybrid"))]
+    #[serde(alias = "mode")]
     pub search_type: Option<SearchType>,
     /// Only this work item: the id or name of a context.
     pub work_item_id: Option<String>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 
@@ -35,6 +37,7 @@ pub struct SearchByWorkItemArgs {
     pub query: Option<String>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 10))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 
@@ -48,6 +51,7 @@ pub struct SemanticSearchArgs {
     pub work_item_id: Option<String>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 
@@ -61,6 +65,7 @@ pub struct SearchByChunkArgs {
     pub query: Option<String>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 
@@ -74,6 +79,7 @@ pub struct SearchFileChunksArgs {
     pub query: Option<String>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 
@@ -91,6 +97,7 @@ pub struct SearchChunkRangeArgs {
     pub end: u64,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
+    #[serde(alias = "limit")]
     pub max_results: Option<u64>,
 }
 

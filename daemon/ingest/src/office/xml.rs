@@ -63,7 +63,7 @@ pub(super) fn walk(
 ) -> Result<(), Refused> {
     let broken = |why: String| Refused::Broken { what, why };
     let Some(decoded) = crate::decode::decode(bytes.into()) else {
-        return Err(broken("a part of it is no text".to_owned()));
+        return Err(broken("a part of it is not text".to_owned()));
     };
     let mut reader = Reader::from_str(&decoded.text);
     let most = budget.limits.depth;

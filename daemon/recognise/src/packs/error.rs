@@ -19,7 +19,7 @@ pub struct PackError {
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
     /// The file is no TOML.
-    #[error("this is no TOML: {0}")]
+    #[error("this is not TOML: {0}")]
     Toml(String),
     /// The file or its folder cannot be read.
     #[error("cannot read {path}: {error}")]
@@ -79,7 +79,7 @@ pub enum Reason {
     },
     /// A name that is no name.
     #[error(
-        "{value:?} is no name for `{key}`: small letters, digits, `_` and `-`, a letter first, at most 64"
+        "invalid name {value:?} for `{key}`: use lower-case letters, digits, `_` and `-`, a letter first, at most 64"
     )]
     Name {
         /// Its key.

@@ -23,7 +23,7 @@ fn rule(lines: &str) -> String {
 fn a_wrong_pack_says_the_line_and_the_reason() {
     let ok = "confidence = 0.5\n";
     let cases = [
-        ("name = \n".to_owned(), "x.toml:1: this is no TOML: "),
+        ("name = \n".to_owned(), "x.toml:1: this is not TOML: "),
         (
             "version = \"1\"\n".to_owned(),
             "x.toml:1: `name` is missing",
@@ -34,7 +34,7 @@ fn a_wrong_pack_says_the_line_and_the_reason() {
         ),
         (
             format!("{HEAD}[[kind]]\nname = \"K\"\n"),
-            "x.toml:5: \"K\" is no name for `name`",
+            "x.toml:5: invalid name \"K\" for `name`",
         ),
         (
             format!("{HEAD}[[kind]]\n[[kind.rule]]\n"),

@@ -385,7 +385,7 @@ fn settings_are_followed() {
     );
     assert!(refused(&|settings| settings.allow.push("/(/".to_owned())).contains("/(/"));
     for (name, rule, told) in [
-        ("Badge", rule("x", None, &[]), "small letters"),
+        ("Badge", rule("x", None, &[]), "lower-case letters"),
         ("jwt", rule("x", None, &[]), "built in"),
         ("badge", rule("x*", None, &[]), "empty text"),
         ("badge", rule("x", Some(1), &[]), "has 0 of them"),

@@ -5,7 +5,7 @@
 pub enum Error {
     /// Made by another version of the analyser, the format or the caller: to be deleted and made
     /// anew from the log.
-    #[error("the text index is of version {found}, this is {wanted}: delete it, it is made anew")]
+    #[error("the text index is of version {found}, this is {wanted}: delete it, it is rebuilt")]
     OtherVersion {
         /// What it says it is.
         found: String,
@@ -13,7 +13,7 @@ pub enum Error {
         wanted: String,
     },
     /// Not a whole index: to be deleted and made anew from the log.
-    #[error("the text index is damaged: delete it, it is made anew ({0})")]
+    #[error("the text index is damaged: delete it, it is rebuilt ({0})")]
     Damaged(String),
     /// What is fresh could not be written down: it stays in memory, and all else is as it was.
     #[error("the text index could not be written, and is kept in memory: {0}")]

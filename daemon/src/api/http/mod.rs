@@ -176,7 +176,7 @@ impl Service {
             Err(_) => {
                 let message = format!(
                     "the body did not arrive within {} ms",
-                    door.limits.frame_ms_max
+                    door.limits.read_timeout_ms
                 );
                 let body = ErrorBody::new(Code::Timeout, message);
                 return refusal(StatusCode::REQUEST_TIMEOUT, &body);

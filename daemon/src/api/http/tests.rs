@@ -238,8 +238,8 @@ async fn bad_bodies_get_their_answers() {
 #[tokio::test]
 async fn slow_requests_are_closed() {
     let house = House::open(Limits {
-        hello_ms_max: 30,
-        frame_ms_max: 30,
+        handshake_timeout_ms: 30,
+        read_timeout_ms: 30,
         ..Limits::default()
     });
     let mut stream = house.connect().await;

@@ -43,7 +43,7 @@ impl Flights {
             load: watch::Sender::default(),
             calls_max: limits.calls_in_flight_max,
             bytes_max: limits.bytes_in_flight_max,
-            waiting_max: limits.waiting_calls_max,
+            waiting_max: limits.long_polls_max,
             over,
         }
     }
@@ -154,7 +154,7 @@ mod tests {
         let limits = Limits {
             calls_in_flight_max: 2,
             bytes_in_flight_max: 100,
-            waiting_calls_max: 1,
+            long_polls_max: 1,
             ..Limits::default()
         };
         let flights = Flights::new(&limits, CancellationToken::new());
@@ -183,7 +183,7 @@ mod tests {
     fn what_waits_stands_beside_the_others() {
         let limits = Limits {
             calls_in_flight_max: 1,
-            waiting_calls_max: 1,
+            long_polls_max: 1,
             ..Limits::default()
         };
         let flights = Flights::new(&limits, CancellationToken::new());

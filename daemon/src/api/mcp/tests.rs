@@ -451,7 +451,7 @@ async fn every_bad_line_gets_its_answer() {
 #[tokio::test]
 async fn a_slow_line_ends_the_connection() {
     let house = House::open(Limits {
-        frame_ms_max: 20,
+        read_timeout_ms: 20,
         ..Limits::default()
     });
     let mut peer = house.peer().await;
@@ -550,7 +550,7 @@ async fn cancelled_reads_end() {
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_let_go() {
     let house = House::open(Limits {
-        write_ms_max: 20,
+        write_timeout_ms: 20,
         ..Limits::default()
     });
     let (mut peer, server) = tokio::io::duplex(1024);

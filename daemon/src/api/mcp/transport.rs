@@ -187,7 +187,7 @@ impl<R> Lines<R> {
             }
             Err(ReadError::Slow(head)) => {
                 self.is_open = false;
-                let message = format!("a line did not end within {} ms", limits.frame_ms_max);
+                let message = format!("a line did not end within {} ms", limits.read_timeout_ms);
                 let body = ErrorBody::new(Code::Timeout, message);
                 Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
             }

@@ -56,7 +56,7 @@ impl Kept {
             code,
             format!("the cursor `{name}` is of another store: {other}, not {store}"),
         )
-        .hint("Its position means nothing here. Commit it with `reset` to begin anew."))
+        .hint("Its position means nothing here. Commit it with `reset` to start again."))
     }
 }
 
@@ -332,9 +332,9 @@ fn refuse_back(name: &str, is: Position, wanted: Position) -> Result<(), Refusal
 }
 
 fn too_many() -> Refusal {
-    let message = format!("there are {CURSORS_MAX} cursors already, as many as may be");
+    let message = format!("there are {CURSORS_MAX} cursors, the maximum");
     Refusal::new(Code::StorageQuotaExceeded, message)
-        .hint("Take one away that nobody reads by: `commit_cursor` with `remove`.")
+        .hint("Remove one that is not in use: `commit_cursor` with `remove`.")
 }
 
 fn read(path: &Path) -> Result<Rows, String> {

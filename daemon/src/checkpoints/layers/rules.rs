@@ -22,7 +22,7 @@ pub struct ContextRules {
 pub enum RuleFault {
     /// No layer has that name.
     #[error(
-        "contextRules: {layer:?} (for {pattern:?}) is no layer; there are CRITICAL, IMPORTANT, USEFUL and EPHEMERAL"
+        "contextRules: {layer:?} (for {pattern:?}) is not a layer; there are CRITICAL, IMPORTANT, USEFUL and EPHEMERAL"
     )]
     UnknownLayer {
         /// The pattern with the wrong layer.

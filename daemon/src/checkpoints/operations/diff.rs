@@ -29,7 +29,7 @@ impl Op for Diff {
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
-                "`limit` is {limit}; 1 to {LIMIT_MAX} differences can be told"
+                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             )));
         }
         let state = State::live(&cx, args.at_least).await?;

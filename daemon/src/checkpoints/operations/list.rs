@@ -36,7 +36,7 @@ impl Op for List {
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
-                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} checkpoints"
+                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
             .hint("Use `offset` for the next page."));
         }

@@ -219,7 +219,7 @@ pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<Conte
     for (pattern, layer) in written {
         let layer = layer.as_str().ok_or_else(|| {
             Refusal::invalid(format!(
-                "contextRules: the layer of `{pattern}` is no text; there are CRITICAL, IMPORTANT, \
+                "contextRules: the layer of `{pattern}` is not text; there are CRITICAL, IMPORTANT, \
                  USEFUL and EPHEMERAL"
             ))
         })?;
@@ -239,7 +239,7 @@ pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
         None => Ok(()),
         Some(Value::Object(written)) => rules(Some(written)).map(|_| ()),
         Some(_) => Err(Refusal::invalid(
-            "`metadata.contextRules` is no object; it has key patterns, each with its layer",
+            "`metadata.contextRules` is not an object; it has key patterns, each with its layer",
         )
         .hint("For example {\"log*\": \"EPHEMERAL\", \"brief\": \"CRITICAL\"}.")),
     }
@@ -248,7 +248,7 @@ pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
 /// JSON that was made here.
 pub(super) fn raw(json: &str) -> Result<RawJson, Refusal> {
     RawJson::parse(json.to_owned())
-        .map_err(|error| Refusal::new(Code::Internal, format!("a view is no JSON: {error}")))
+        .map_err(|error| Refusal::new(Code::Internal, format!("a view is not JSON: {error}")))
 }
 
 /// How a view was made, for the reply.

@@ -75,7 +75,7 @@ pub fn write(path: &Path, lines: &mut Lines<'_>, aside: &mut dyn FnMut(&str)) ->
 fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
     let checkpoints = database
         .table("checkpoints")?
-        .ok_or("it has no table `checkpoints`: it is no database of LangGraph's checkpoints")?;
+        .ok_or("it has no table `checkpoints`: it is not a database of LangGraph's checkpoints")?;
     for column in ["thread_id", "checkpoint_id", "checkpoint"] {
         if checkpoints.column(column).is_none() {
             return Err(format!("its table `checkpoints` has no column `{column}`"));
@@ -278,7 +278,7 @@ impl Writing<'_, '_> {
         let checkpoint = match decoded {
             Ok(Value::Object(checkpoint)) => checkpoint,
             Ok(_) => {
-                (self.aside)(&format!("left out: the checkpoint {id}: it is no map"));
+                (self.aside)(&format!("left out: the checkpoint {id}: it is not a map"));
                 return Ok(None);
             }
             Err(what) => {

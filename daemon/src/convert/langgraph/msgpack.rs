@@ -175,7 +175,7 @@ fn as_key(value: &Value) -> Result<String, String> {
     match key.len() <= KEY_BYTES_MAX {
         true => Ok(key),
         false => Err(format!(
-            "a key that is no text is longer than {KEY_BYTES_MAX} bytes"
+            "a key that is not text is longer than {KEY_BYTES_MAX} bytes"
         )),
     }
 }

@@ -118,7 +118,7 @@ async fn a_session_expires_and_is_revived() {
 async fn an_expired_session_is_not_pruned() {
     let memory = Memory::new().await;
     memory.expire();
-    for name in ["prune_session", "unprune_session"] {
+    for name in ["prune_session", "reset_pruning"] {
         memory
             .is_refused(name, json!({}), Code::SessionExpired, "")
             .await;

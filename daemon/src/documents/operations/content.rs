@@ -41,7 +41,7 @@ impl Op for GetDocumentContent {
         let most = args.max_chunks.unwrap_or(CHUNKS);
         if !(1..=CHUNKS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(
-                "`max_chunks` is {most}; a page has 1 to {CHUNKS_MAX} chunks"
+                "`max_chunks`: got {most}, expected 1 to {CHUNKS_MAX}"
             ))
             .hint("Use `next` of the reply for the following page."));
         }

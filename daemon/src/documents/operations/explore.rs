@@ -40,7 +40,7 @@ impl Op for ExploreDocumentStructure {
         let most = args.max_items.unwrap_or(ITEMS);
         if !(1..=ITEMS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(
-                "`max_items` is {most}; it is from 1 to {ITEMS_MAX}"
+                "`max_items`: got {most}, expected 1 to {ITEMS_MAX}"
             )));
         }
         let state = State::live(&cx, args.at_least).await?;

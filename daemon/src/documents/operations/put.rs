@@ -138,7 +138,7 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
                 return Err(too_long(is));
             }
             BASE64.decode(base64.as_bytes()).map_err(|error| {
-                Refusal::invalid(format!("`base64` is no Base64: {error}"))
+                Refusal::invalid(format!("`base64` is not valid Base64: {error}"))
                     .hint("The standard alphabet, with padding and without line ends.")
             })?
         }
@@ -150,7 +150,7 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
     let modified = args.modified.as_deref().map(|text| {
         let time = parse_time(text).and_then(|time| i64::try_from(time).ok());
         time.and_then(|time| time.checked_mul(1000)).ok_or_else(|| {
-            Refusal::invalid(format!("`modified` is no time: {text:?}"))
+            Refusal::invalid(format!("`modified` is not a valid time: {text:?}"))
                 .hint("Give RFC 3339 with an offset, such as 2026-01-31T12:00:00Z.")
         })
     });

@@ -65,7 +65,7 @@ impl Op for ListDocuments {
         let most = args.max_items.unwrap_or(ITEMS);
         if !(1..=ITEMS_MAX).contains(&most) {
             return Err(Refusal::invalid(format!(
-                "`max_items` is {most}; a page has 1 to {ITEMS_MAX} documents"
+                "`max_items`: got {most}, expected 1 to {ITEMS_MAX}"
             ))
             .hint("Use `next` of the reply for the following page."));
         }

@@ -42,7 +42,7 @@ pub enum Unusable {
     #[error("{} is where lored keeps its own data: add another folder", .0.display())]
     Own(PathBuf),
     /// Its name is no text.
-    #[error("{} has a name that is no UTF-8: rename it", .0.display())]
+    #[error("{} has a name that is not UTF-8: rename it", .0.display())]
     Name(PathBuf),
     /// A pattern that cannot be used.
     #[error("the pattern {pattern:?} in `{list}` {why}")]

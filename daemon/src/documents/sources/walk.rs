@@ -241,7 +241,7 @@ impl Filter {
 fn unnamed(relative: &Path) -> Trouble {
     Trouble {
         path: relative.to_string_lossy().into_owned(),
-        reason: "its name is no UTF-8; rename it".to_owned(),
+        reason: "its name is not UTF-8; rename it".to_owned(),
         is_unread: false,
     }
 }

@@ -14,7 +14,7 @@ pub enum OpenError {
     /// The head file names events, and the store is gone.
     #[error(
         "the store {store:?} is missing, though {head:?} says that it held {position} events; put \
-         it back, or run `lored repair --accept-head` to begin anew"
+         it back, or run `lored repair --accept-head` to start again"
     )]
     Vanished {
         /// Where the store should be.
@@ -27,7 +27,7 @@ pub enum OpenError {
     /// There is a head file that cannot be read, and no store.
     #[error(
         "the store {store:?} is missing, and what it held cannot be told: {source}; put it back, or run \
-         `lored repair --accept-head` to begin anew"
+         `lored repair --accept-head` to start again"
     )]
     VanishedUntold {
         /// Where the store should be.

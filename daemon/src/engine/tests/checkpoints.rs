@@ -68,7 +68,7 @@ const LIMITS: Limits = Limits {
     per_session_max: 3,
     warn_percent: 80,
     clean_percent: 90,
-    untouched_days: 30,
+    inactive_days: 30,
 };
 
 fn name(session: u8) -> String {

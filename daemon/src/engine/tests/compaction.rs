@@ -80,7 +80,7 @@ fn settings() -> Settings {
         reserve_bytes: 0,
         disk_free_bytes_min: 0,
         compact_freed_bytes_min: 1 << 20,
-        settle_idle_ms: 0,
+        flush_idle_ms: 0,
         ..Settings::default()
     }
 }

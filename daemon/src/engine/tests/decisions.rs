@@ -121,9 +121,12 @@ fn a_key_for_another_body_is_refused() {
     let mut bench = Bench::new();
     let ask = |body: &str| record(None, None, true).key("k", body);
     let outcomes = bench.group(vec![ask("one"), ask("two")]);
-    assert_eq!(outcomes[1].as_ref().unwrap_err().code, Code::KeyReused);
+    assert_eq!(
+        outcomes[1].as_ref().unwrap_err().code,
+        Code::IdempotencyConflict
+    );
     let refused = bench.one(ask("two")).unwrap_err();
-    assert_eq!(refused.code, Code::KeyReused);
+    assert_eq!(refused.code, Code::IdempotencyConflict);
     assert!(refused.hint.is_some());
     assert!(!bench.one(ask("two").by("b")).unwrap().replayed);
 }

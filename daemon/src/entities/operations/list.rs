@@ -41,7 +41,7 @@ impl Op for ListEntities {
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
-                "`limit` is {limit}; a page has 1 to {LIMIT_MAX} entities"
+                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
             .hint("Use `next` of the reply for the following page."));
         }

@@ -92,7 +92,7 @@ fn check_word(argument: &str, word: &str) -> Result<(), Refusal> {
     }
     let shown: String = word.chars().take(KIND_BYTES_MAX).collect();
     Err(Refusal::invalid(format!(
-        "`{argument}` is {shown:?}; it has 1 to {KIND_BYTES_MAX} small letters, digits and `_`"
+        "`{argument}` is {shown:?}; it has 1 to {KIND_BYTES_MAX} lower-case letters, digits and `_`"
     ))
     .hint("Kinds are `device`, `file_path` and the like; `list_entities` shows those in use."))
 }

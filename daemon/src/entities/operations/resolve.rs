@@ -113,8 +113,7 @@ impl Asking {
             (None, None) => (self.kind_by_form(&args.name), args.name.clone()),
         };
         let Some(kind) = kind else {
-            let unknown =
-                "nothing of this name is known, and its form tells no kind: name a `kind`";
+            let unknown = "nothing of this name is known, and its form does not determine a kind: give a `kind`";
             return self.into_known(&cx, vec![unknown.to_owned()]);
         };
         // An answer may take long, and a state keeps the store open.
@@ -152,7 +151,7 @@ impl Asking {
             None => {
                 return Err(Refusal::new(
                     Code::SessionNotFound,
-                    "nobody knows this name, and this caller has no session to note it in",
+                    "the name is unknown, and this caller has no session to record it in",
                 )
                 .hint("Record something first, or name a `session`."));
             }

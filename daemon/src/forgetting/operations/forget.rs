@@ -46,7 +46,7 @@ impl Op for Forget {
                 Came::Nothing(selected) => {
                     let why = match selected.kept.is_empty() {
                         true => "nothing of it is there: nothing was forgotten",
-                        false => "nothing was forgotten: what is meant stays, and `kept` says why",
+                        false => "nothing was forgotten; `kept` gives the reasons",
                     };
                     return Ok(unchanged(&cx, *selected, vec![why.to_owned()]));
                 }
@@ -141,7 +141,7 @@ fn check_order(args: &ForgetArgs, wish: &Wish) -> Result<(), Refusal> {
     let (from, to) = (shown(from), shown(to));
     let message = format!("the range ends before it begins: `from` is {from}, and `to` is {to}");
     Err(Refusal::invalid(message).hint(format!(
-        "`from` is the first moment that is meant and `to` the last: exchange them, `from` {to} and `to` {from}."
+        "`from` is the first moment and `to` the last: exchange them, `from` {to} and `to` {from}."
     )))
 }
 

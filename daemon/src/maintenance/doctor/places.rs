@@ -142,7 +142,7 @@ fn parts(patient: &Patient<'_>) -> Vec<Finding> {
         };
         let remedy = match *name {
             DERIVED => {
-                format!("Stop the daemon and move it away; it is made anew: mv {shown} {shown}.old")
+                format!("Stop the daemon and move it away; it is rebuilt: mv {shown} {shown}.old")
             }
             _ => "Stop the daemon and put the folder itself there, ours and writable.".to_owned(),
         };

@@ -43,7 +43,7 @@ fn unusable_lock(patient: &Patient<'_>, error: &PlaceError) -> Vec<Finding> {
             findings
         }
         Err(_) => {
-            let remedy = format!("{remedy} It is made anew if it is removed while nobody serves.");
+            let remedy = format!("{remedy} It is rebuilt if it is removed while nobody serves.");
             vec![Finding::bad("lock", error.to_string(), remedy)]
         }
     }

@@ -23,7 +23,7 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
                     folder.store().display(),
                     head.position
                 );
-                let remedy = "Put it back from a backup (`lored restore`), or begin anew with `lored repair \
+                let remedy = "Put it back from a backup (`lored restore`), or start again with `lored repair \
                               --accept-head`.";
                 Finding::bad(check, seen, remedy)
             }

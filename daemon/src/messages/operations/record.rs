@@ -70,7 +70,7 @@ fn check(args: &RecordMessageArgs) -> Result<(), Refusal> {
         && (pack.len() > TOOL_BYTES_MAX || pack.chars().any(char::is_control))
     {
         return Err(Refusal::invalid(
-            "`pack` is the id of a context pack, as the reply of `enrich_message` told it",
+            "`pack` is the id of a context pack, as `enrich_message` returns it",
         ));
     }
     let results = args.tools.iter().filter_map(|tool| tool.result.as_ref());

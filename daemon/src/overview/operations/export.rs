@@ -122,7 +122,7 @@ fn place(cursor: &Cursor) -> Result<Place, Refusal> {
             after: Position(after),
             n,
         }),
-        _ => Err(Refusal::invalid("`next` is no cursor of export_session")
+        _ => Err(Refusal::invalid("`next` is not a cursor of export_session")
             .hint("Give the `next` of the last reply, unchanged.")),
     }
 }

@@ -107,7 +107,7 @@ fn known(
 
 fn place(cursor: &Cursor) -> Result<Place, Refusal> {
     Place::of_key(&cursor.key).ok_or_else(|| {
-        Refusal::invalid("`next` is no cursor of export_log")
+        Refusal::invalid("`next` is not a cursor of export_log")
             .hint("Give the `next` of the last reply, unchanged.")
     })
 }

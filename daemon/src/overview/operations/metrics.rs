@@ -29,7 +29,7 @@ impl Op for Metrics {
         let limit = args.limit.unwrap_or(LIMIT);
         if !(1..=LIMIT_MAX).contains(&limit) {
             return Err(Refusal::invalid(format!(
-                "`limit` is {limit}; 1 to {LIMIT_MAX} points can be told"
+                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             )));
         }
         let keep_ms = args.since_ms.unwrap_or(Room::of(&cx).metrics_keep_ms);

@@ -246,7 +246,7 @@ impl Checker {
         optional("slug", resolved.slug.as_deref())?;
         parse_time(&resolved.expires).ok_or_else(|| {
             format!(
-                "`expires` is no RFC 3339 time: {}",
+                "`expires` is not an RFC 3339 time: {}",
                 shown(&resolved.expires)
             )
         })?;
@@ -295,7 +295,7 @@ impl Checker {
         }
         if let Some(metadata) = &checkpoint.metadata {
             let map = serde_json::from_str(metadata.as_str())
-                .map_err(|error| format!("`metadata` is no object: {error}"))?;
+                .map_err(|error| format!("`metadata` is not an object: {error}"))?;
             Metadata::of(Some(map)).map_err(|refusal| refusal.message)?;
         }
         if !self.checkpoints.insert(key) {
@@ -438,7 +438,7 @@ fn word(field: &str, word: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "`{field}` is {}; it has 1 to {WORD_BYTES_MAX} small letters, digits and `_`",
+        "`{field}` is {}; it has 1 to {WORD_BYTES_MAX} lower-case letters, digits and `_`",
         shown(word)
     ))
 }

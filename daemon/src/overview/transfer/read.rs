@@ -149,7 +149,7 @@ impl Reading {
         }
         let at = parse_time(&line.at).ok_or_else(|| {
             format!(
-                "`at` is no time: {}; give RFC 3339 with an offset, such as \
+                "`at` is not a valid time: {}; give RFC 3339 with an offset, such as \
                  2026-01-31T12:00:00.000000Z, from 1970 on",
                 shown(&line.at)
             )
@@ -216,13 +216,13 @@ fn header(text: &str) -> Result<Header, String> {
         Some(Value::String(format)) if format == FORMAT => {}
         Some(format) => {
             return Err(format!(
-                "`format` is {}, not \"{FORMAT}\": this is no exported session",
+                "`format` is {}, not \"{FORMAT}\": this is not an exported session",
                 shown(&format.to_string())
             ));
         }
         None => {
             return Err(format!(
-                "there is no `format`: \"{FORMAT}\" in it, so this is no exported session"
+                "there is no `format`: \"{FORMAT}\" in it, so this is not an exported session"
             ));
         }
     }
@@ -239,7 +239,7 @@ fn header(text: &str) -> Result<Header, String> {
     }
     let header: Header = object(text)?;
     SessionId::new(header.session.as_str())
-        .map_err(|error| format!("`session` is no id: {error}"))?;
+        .map_err(|error| format!("`session` is not an id: {error}"))?;
     let is_name = |text: &String| {
         !text.is_empty() && text.len() <= 1024 && !text.chars().any(char::is_control)
     };

@@ -139,7 +139,7 @@ fn sight(line: &str) -> Result<Sight, String> {
     lore::protocol::within_limits(line.as_bytes()).map_err(|refusal| refusal.message)?;
     serde_json::from_str(line).map_err(|error| {
         format!(
-            "it is no JSON object ({error}): every line is one; it begins {}",
+            "it is not a JSON object ({error}): every line is one; it begins {}",
             shown(line)
         )
     })
@@ -237,7 +237,7 @@ fn is_read(version: &Value) -> bool {
 fn origin(line: &Line<&RawValue>) -> Result<Origin, String> {
     let at = parse_time(&line.at).ok_or_else(|| {
         format!(
-            "`at` is no time: {}; give RFC 3339 with an offset, such as 2026-01-31T12:00:00.000000Z",
+            "`at` is not a valid time: {}; give RFC 3339 with an offset, such as 2026-01-31T12:00:00.000000Z",
             shown(&line.at)
         )
     })?;

@@ -14,6 +14,6 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<enrich::EnrichMessage>(),
     Operation::of::<task::ContextPack>(),
     Operation::of::<prune::PruneSession>(),
-    Operation::of::<prune::UnpruneSession>(),
+    Operation::of::<prune::ResetPruning>(),
     Operation::of::<why::Why>(),
 ];

@@ -1,7 +1,7 @@
-//! `prune_session` and `unprune_session`.
+//! `prune_session` and `reset_pruning`.
 
 use lore::protocol::packs::{
-    PruneSessionArgs, PruneSessionReply, PruneStrategy, UnpruneSessionArgs, UnpruneSessionReply,
+    PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
 };
 
 use super::wire;
@@ -24,7 +24,7 @@ impl Op for PruneSession {
     const NAME: &'static str = "prune_session";
     const TITLE: &'static str = "Prune a session";
     const SENTENCE: &'static str = "Reduces what a session's packs draw from: the newest and the important messages, the most \
-        relevant entities and the newest tool executions. Deletes nothing; `unprune_session` undoes \
+        relevant entities and the newest tool executions. Deletes nothing; `reset_pruning` undoes \
         it.";
     const ACCESS: Access = Access::Write;
 
@@ -97,19 +97,19 @@ fn strategy_name(strategy: Strategy) -> PruneStrategy {
     }
 }
 
-/// `unprune_session`.
-pub struct UnpruneSession;
+/// `reset_pruning`.
+pub struct ResetPruning;
 
-impl Op for UnpruneSession {
-    type Args = UnpruneSessionArgs;
-    type Reply = UnpruneSessionReply;
-    const NAME: &'static str = "unprune_session";
+impl Op for ResetPruning {
+    type Args = ResetPruningArgs;
+    type Reply = ResetPruningReply;
+    const NAME: &'static str = "reset_pruning";
     const TITLE: &'static str = "Undo a pruning";
     const SENTENCE: &'static str = "Undoes the last pruning of a session that is still in effect: packs draw from the pruned \
         data again.";
     const ACCESS: Access = Access::Write;
 
-    async fn call(call: Call<UnpruneSessionArgs>) -> Result<UnpruneSessionReply, Refusal> {
+    async fn call(call: Call<ResetPruningArgs>) -> Result<ResetPruningReply, Refusal> {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
@@ -132,10 +132,10 @@ impl Op for UnpruneSession {
     }
 }
 
-fn unpruned(outcome: &Outcome) -> Result<UnpruneSessionReply, Refusal> {
+fn unpruned(outcome: &Outcome) -> Result<ResetPruningReply, Refusal> {
     let event = &outcome.event;
     let unpruned = decode_unpruned(event)?;
-    Ok(UnpruneSessionReply {
+    Ok(ResetPruningReply {
         session: session_of(&event.header)?,
         tokens_before: unpruned.tokens_before,
         tokens_after: unpruned.tokens_after,

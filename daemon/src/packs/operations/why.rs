@@ -71,7 +71,7 @@ enum What {
 fn what(args: &WhyArgs) -> Result<What, Refusal> {
     let number = |number: u64| {
         u32::try_from(number)
-            .map_err(|_| Refusal::invalid(format!("{number} is no step or attempt")))
+            .map_err(|_| Refusal::invalid(format!("{number} is not a step or attempt")))
     };
     let attempt = args.attempt.map(number).transpose()?;
     let step = args.step.map(number).transpose()?;
@@ -93,7 +93,7 @@ fn what(args: &WhyArgs) -> Result<What, Refusal> {
             "exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and `position` is \
              needed",
         )
-        .hint("`pack` is told by the reply of `enrich_message`, `message` by that of `record_message`.")),
+        .hint("`enrich_message` returns `pack`, and `record_message` returns `message`.")),
     }
 }
 
@@ -131,9 +131,8 @@ fn tell(cx: &Context, state: &State, session: &str, what: What) -> Result<WhyRep
 }
 
 fn not_found(what: &str) -> Refusal {
-    Refusal::new(Code::NotFound, what.to_owned()).hint(
-        "Ids are those of the replies that told them; look into `list_messages` or `read_events`.",
-    )
+    Refusal::new(Code::NotFound, what.to_owned())
+        .hint("Use an id of an earlier reply; `list_messages` and `read_events` list them.")
 }
 
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {

@@ -59,7 +59,7 @@ impl fmt::Display for Remedy<'_> {
                 "permission denied; the folder must belong to the user who runs the daemon, \
                  with mode 0700"
             }
-            Errno::NOTDIR => "this is no folder; move away what is there",
+            Errno::NOTDIR => "this is not a folder; move away what is there",
             Errno::LOOP => "this is a symbolic link; put a folder there",
             Errno::MFILE | Errno::NFILE => {
                 "too many files are open; raise the limit (`ulimit -n`) and restart the daemon"

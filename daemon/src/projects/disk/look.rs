@@ -51,7 +51,7 @@ pub enum Refused {
     #[error("is in a folder that is a symbolic link; the project's folder must be a real one")]
     FolderIsLink,
     /// The project's folder is something else.
-    #[error("cannot be there: what has the name of the project's folder is no folder")]
+    #[error("cannot be there: what has the name of the project's folder is not a folder")]
     NoFolder,
     /// The file is a link.
     #[error("is a symbolic link; put the file itself there")]

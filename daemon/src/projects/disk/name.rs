@@ -22,12 +22,12 @@ pub struct Name {
 pub enum NameError {
     /// The project's id has other characters, or too many or none.
     #[error(
-        "{0:?} is no id of a project: 1 to {PROJECT_BYTES_MAX} characters of `a-z`, `0-9`, `_` and `-`"
+        "invalid project id {0:?}: use 1 to {PROJECT_BYTES_MAX} characters of `a-z`, `0-9`, `_` and `-`"
     )]
     Project(String),
     /// The file type has other characters, or too many or none.
     #[error(
-        "{0:?} is no file type: 1 to {FILE_TYPE_BYTES_MAX} characters of `a-z`, `0-9` and `_`, \
+        "invalid file type {0:?}: use 1 to {FILE_TYPE_BYTES_MAX} characters of `a-z`, `0-9` and `_`, \
          beginning with a letter"
     )]
     FileType(String),

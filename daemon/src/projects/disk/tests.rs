@@ -477,7 +477,10 @@ fn a_place_that_cannot_be_is_said_plainly() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), "").unwrap();
     let error = Folder::open(root.path().join("file/projects"), BYTES_MAX).unwrap_err();
-    assert!(error.to_string().contains("this is no folder"), "{error}");
+    assert!(
+        error.to_string().contains("this is not a folder"),
+        "{error}"
+    );
 
     let place = Place::with("one");
     fs::remove_dir_all(place.root.path().join("projects")).unwrap();

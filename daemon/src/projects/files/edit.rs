@@ -81,7 +81,7 @@ pub async fn record(
     let limit = Room::of(cx)?.limits.content_bytes_max;
     let Ok(content) = String::from_utf8(bytes) else {
         return Ok(Recorded::Not(
-            "is no UTF-8 text: it is left as it is, and not taken over".to_owned(),
+            "is not UTF-8 text: it is left as it is, and not taken over".to_owned(),
         ));
     };
     // An empty file is an edit, too; all else that can be no text is left alone.

@@ -57,7 +57,10 @@ pub fn refusal(cx: &Context, state: &State, sides: Sides) -> Result<Refusal, Ref
         "changed_by_theirs": changed_sections(&base, &theirs),
     });
     let Value::Object(told) = &mut details else {
-        return Err(Refusal::new(Code::Internal, "the details are no object"));
+        return Err(Refusal::new(
+            Code::Internal,
+            "the details are not an object",
+        ));
     };
     if let Some(object) = told.get_mut("theirs").and_then(Value::as_object_mut) {
         object.insert("agent".to_owned(), by.into());

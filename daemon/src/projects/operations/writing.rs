@@ -193,7 +193,9 @@ impl Writing {
                 "`expected_version` is {expected}, and the newest version of `{}` is {newest}",
                 self.file_type
             ))
-            .hint("Name the version that the content was made from, as `get_context` told it."));
+            .hint(
+                "Name the version that the content was made from, as `get_context` returns it.",
+            ));
         }
         let sides = Sides {
             project: self.found.project.clone(),

@@ -18,7 +18,7 @@ pub struct Broken {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The file is no TOML.
-    #[error("this is no TOML: {0}")]
+    #[error("this is not TOML: {0}")]
     Toml(String),
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
@@ -66,7 +66,9 @@ pub enum Reason {
         nearest: &'static str,
     },
     /// A name that is no name.
-    #[error("{value:?} is no file type: small letters, digits and `_`, a letter first, at most 64")]
+    #[error(
+        "invalid file type {value:?}: use lower-case letters, digits and `_`, a letter first, at most 64"
+    )]
     Name {
         /// As written.
         value: String,

@@ -192,7 +192,7 @@ pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, Brok
     let at_least_one_of = table.words("at_least_one_of")?;
     for name in &at_least_one_of {
         if !fields.iter().any(|field| field.goes_by(&key_of(name))) {
-            let reason = format!("`at_least_one_of` names {name:?}, which is no field");
+            let reason = format!("`at_least_one_of` names {name:?}, which is not a field");
             let at = table.place("at_least_one_of");
             return Err(table.broken(at, Reason::Unfit(reason)));
         }

@@ -21,14 +21,14 @@ fn section(lines: &str) -> String {
 #[test]
 fn a_wrong_template_says_the_line_and_the_reason() {
     let cases = [
-        ("name = \n".to_owned(), "x.toml:1: this is no TOML: "),
+        ("name = \n".to_owned(), "x.toml:1: this is not TOML: "),
         (
             "\ndescription = \"d\"\n".to_owned(),
             "x.toml:1: `name` is missing",
         ),
         (
             "name = \"Bugs\"\n".to_owned(),
-            "x.toml:1: \"Bugs\" is no file type: small letters",
+            "x.toml:1: invalid file type \"Bugs\": use lower-case letters",
         ),
         (
             format!("name = \"{}\"\n", "a".repeat(65)),
@@ -142,7 +142,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             with("[entries]\nname = \"e\"\nat_least_one_of = [\"F\"]\n"),
-            "x.toml:6: `at_least_one_of` names \"F\", which is no field",
+            "x.toml:6: `at_least_one_of` names \"F\", which is not a field",
         ),
         (
             with("[[format_rules]]\nname = \"r\"\nsays = \"s\"\n"),

@@ -133,7 +133,7 @@ fn refused(error: &IndexError) -> Refusal {
         | IndexError::Io { .. } => Code::StorageUnavailable,
     };
     Refusal::new(code, format!("the search failed: {error}"))
-        .hint("Repeat it: an index that is damaged is made anew from the log.")
+        .hint("Repeat it: an index that is damaged is rebuilt from the log.")
 }
 
 /// Where a page begins: behind a hit, or, should that be gone, at its number.

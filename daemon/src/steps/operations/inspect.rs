@@ -130,7 +130,7 @@ impl Op for ListSteps {
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {
-                Refusal::invalid(format!("`next` is no cursor of list_steps: {next:?}"))
+                Refusal::invalid(format!("`next` is not a cursor of list_steps: {next:?}"))
                     .hint("Give the `next` of the last reply, unchanged.")
             })?,
         };

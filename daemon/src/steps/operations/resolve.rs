@@ -149,7 +149,7 @@ fn parameters(
 fn step_number(step: Option<u64>) -> Result<Option<u32>, Refusal> {
     step.map(|step| {
         u32::try_from(step)
-            .map_err(|_| Refusal::invalid(format!("`current_step` is {step}, which is no step")))
+            .map_err(|_| Refusal::invalid(format!("`current_step` is {step}, which is not a step")))
     })
     .transpose()
 }

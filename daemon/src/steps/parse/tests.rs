@@ -40,7 +40,7 @@ fn json_is_flattened_and_containers_are_readable_under_their_own_key() {
         Some(json!("")),
         "an empty string is a value"
     );
-    assert_eq!(field(&parsed, "a.b[1].c"), None, "null is no value");
+    assert_eq!(field(&parsed, "a.b[1].c"), None, "null is not a value");
 }
 
 #[test]

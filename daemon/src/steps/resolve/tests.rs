@@ -215,7 +215,7 @@ fn missing_fields() {
     assert_eq!(
         session.none("X_FROM_STEP_2").0,
         "field_not_found",
-        "null is no value"
+        "null is not a value"
     );
     let resolution = session.resolve("TITLE_TEXT_FROM_STEP_2");
     assert_eq!(resolution.nearest[..2], ["titles", "titel"]);

@@ -155,7 +155,7 @@ fn collect(value: Value, depth: usize, into: &mut Vec<Map<String, Value>>) -> Re
         Value::Object(object) => collect_object(object, depth, into),
         Value::String(text) => collect_text(&text, depth + 1, into),
         Value::Bool(_) | Value::Number(_) => Err(format!(
-            "answered {}, which is no object",
+            "answered {}, which is not an object",
             quoted(&value.to_string())
         )),
     }

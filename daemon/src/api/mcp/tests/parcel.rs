@@ -101,7 +101,10 @@ async fn lines_carry_bytes_and_meta() {
     let refused = peer.call(3, "trial_echo", json!({"object": [1]})).await;
     let refused = &refused["result"]["structuredContent"]["message"];
     assert!(
-        refused.as_str().unwrap().contains("a list is no object"),
+        refused
+            .as_str()
+            .unwrap()
+            .contains("a list is not an object"),
         "{refused}"
     );
     let recorded = peer.call(4, "record_step", step("r")).await;

@@ -181,7 +181,7 @@ async fn streams_of_the_newest_era_tell_changes() {
 async fn streams_hold_up_no_calls() {
     let limits = Limits {
         calls_in_flight_max: 1,
-        waiting_calls_max: 2,
+        long_polls_max: 2,
         ..Limits::default()
     };
     let house = House::with_resources(limits, KINDS);

@@ -131,7 +131,7 @@ impl Database {
         file.read_exact_at(&mut header, 0)
             .map_err(|_| "it is shorter than the header of a database".to_owned())?;
         if header.get(..MAGIC.len()) != Some(MAGIC) {
-            return Err("it is no SQLite database".to_owned());
+            return Err("it is not a SQLite database".to_owned());
         }
         let page_bytes = match number(&header, 16, 2)? {
             1 => 65_536,

@@ -102,7 +102,7 @@ fn other_texts_are_no_exports() {
         ),
         (
             header(json!({"format": "lore-session", "version": 1, "session": "a b"})),
-            "`session` is no id",
+            "`session` is not an id",
         ),
         (
             header(json!({"format": "lore-session", "version": 1, "session": "s", "extra": 1})),
@@ -180,7 +180,7 @@ fn payloads_are_checked() {
         ),
         (
             line(3, |line| line["at"] = json!("yesterday")),
-            "line 3: `at` is no time: \"yesterday\"",
+            "line 3: `at` is not a valid time: \"yesterday\"",
         ),
         (
             line(3, |line| line["agent"] = json!("a\u{1}")),
@@ -226,7 +226,7 @@ fn payloads_are_checked() {
         ),
         (
             with_payload(2, |payload| payload["preferences"] = json!([1])),
-            "line 2: `payload` of a SessionCreated: a list is no object",
+            "line 2: `payload` of a SessionCreated: a list is not an object",
         ),
         (
             with_payload(2, |payload| {
@@ -264,7 +264,7 @@ fn payloads_are_checked() {
         ),
         (
             with_payload(3, |payload| payload["mentions"][0]["kind"] = json!("No")),
-            "line 3: `kind` is \"No\"; it has 1 to 64 small letters",
+            "line 3: `kind` is \"No\"; it has 1 to 64 lower-case letters",
         ),
         (
             with_payload(3, |payload| {
@@ -363,7 +363,7 @@ fn kinds_of_other_rooms_are_checked() {
         (
             "EntityResolved",
             json!({"entity": {"kind": "a", "key": "b", "name": "b"}, "resolver": "r", "expires": "soon"}),
-            "`expires` is no RFC 3339 time",
+            "`expires` is not an RFC 3339 time",
         ),
         (
             "KeyMarked",

@@ -224,7 +224,7 @@ fn broken_lines_are_named() {
         (
             "2026-01-31T12:00:00.000001Z",
             "yesterday",
-            "line 3: `at` is no time",
+            "line 3: `at` is not a valid time",
         ),
     ];
     assert_each_is_named(&good, &cases);

@@ -57,7 +57,7 @@ pub fn document(told: &Document) -> Result<(), String> {
         && parse_time(modified).is_none()
     {
         return Err(format!(
-            "`modified` is no time: {}; give RFC 3339 with an offset, such as 2026-01-31T12:00:00Z",
+            "`modified` is not a valid time: {}; give RFC 3339 with an offset, such as 2026-01-31T12:00:00Z",
             shown(modified)
         ));
     }

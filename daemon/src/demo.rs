@@ -1,4 +1,4 @@
-//! `lored tour`: the main job for a newcomer, for real, in a folder that is gone afterwards.
+//! `lored demo`: the main job for a newcomer, for real, in a folder that is gone afterwards.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,7 @@ fn text(error: impl std::fmt::Display) -> Failed {
     error.to_string()
 }
 
-/// Plays the tour on standard output.
+/// Runs the demo on standard output.
 ///
 /// # Errors
 /// A sentence on what did not work; the temporary folder is gone then, too.
@@ -178,7 +178,7 @@ struct Home(PathBuf);
 
 impl Home {
     fn make() -> Result<Self, Failed> {
-        let name = format!("lored-tour-{}", std::process::id());
+        let name = format!("lored-demo-{}", std::process::id());
         let home = std::env::temp_dir().join(name);
         lore::places::ensure_folder(&home).map_err(text)?;
         Ok(Self(home))
@@ -227,7 +227,7 @@ impl Daemon {
     fn wait_until_ready(&mut self) -> Result<(), Failed> {
         let deadline = Instant::now() + START_MAX;
         loop {
-            match self.connect("tour") {
+            match self.connect("demo") {
                 Ok(connection) => {
                     self.position = connection.welcome().position;
                     return Ok(());
@@ -243,7 +243,7 @@ impl Daemon {
 
     fn connect(&self, agent: &str) -> Result<Connection, Failed> {
         let hello = Hello {
-            client: format!("tour/{}", env!("CARGO_PKG_VERSION")),
+            client: format!("demo/{}", env!("CARGO_PKG_VERSION")),
             agent: Some(agent.to_owned()),
             ..Hello::default()
         };
