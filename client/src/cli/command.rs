@@ -38,12 +38,15 @@ pub enum Action {
     Local(fn(&Matches, &Globals) -> Result<End, Failure>),
 }
 
+/// Adds arguments of an operation that are not simply those of flags.
+type Fill = fn(&Matches, &Caller, &mut Fields) -> Result<(), Failure>;
+
 /// A call of an operation.
 pub struct Operation {
     /// Its name.
     pub name: &'static str,
-    /// Adds the arguments that are not simply those of the flags.
-    pub fill: Option<fn(&Matches, &Caller, &mut Fields) -> Result<(), Failure>>,
+    /// The rest of its arguments.
+    pub fill: Option<Fill>,
     /// How the reply is printed for people.
     pub report: Report,
 }
@@ -78,12 +81,12 @@ impl Command {
         operation: &'static str,
         report: Report,
     ) -> Self {
-        let operation = Operation {
+        let action = Action::Call(Operation {
             name: operation,
             fill: None,
             report,
-        };
-        Self::new(name, about, Action::Call(operation))
+        });
+        Self::new(name, about, action)
     }
 
     /// The same, with arguments that a function adds.
@@ -91,15 +94,15 @@ impl Command {
         name: &'static str,
         about: &'static str,
         operation: &'static str,
-        fill: fn(&Matches, &Caller, &mut Fields) -> Result<(), Failure>,
+        fill: Fill,
         report: Report,
     ) -> Self {
-        let operation = Operation {
+        let action = Action::Call(Operation {
             name: operation,
             fill: Some(fill),
             report,
-        };
-        Self::new(name, about, Action::Call(operation))
+        });
+        Self::new(name, about, action)
     }
 
     /// A command that calls the daemon in a way of its own.

@@ -83,9 +83,6 @@ pub enum Kind {
     Tools,
 }
 
-/// The global option or positional argument is read by the command itself.
-pub const LOCAL: &str = "";
-
 impl Flag {
     const fn new(name: &'static str, value: &'static str, help: &'static str, kind: Kind) -> Self {
         Self {
@@ -156,7 +153,7 @@ impl Flag {
 
     /// The command reads it itself.
     pub const fn local(mut self) -> Self {
-        self.argument = LOCAL;
+        self.argument = "";
         self
     }
 
@@ -211,7 +208,7 @@ impl Flag {
     }
 
     /// The name of the operation's argument.
-    fn argument_name(&self) -> String {
+    pub fn argument_name(&self) -> String {
         self.argument.replace('-', "_")
     }
 

@@ -32,7 +32,7 @@ pub const FORGET: Command = Command::client(
 ]])
 .examples(&["lore forget --origin tool:scrape --dry-run", "lore forget --session outage --from 120 --yes"]);
 
-/// Forgets, or reports what would go: the latter without `--yes` when there is nobody to ask.
+/// Forgets, or reports what would go: the latter without `--yes` if it cannot ask.
 fn everything(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
     let (is_dry, is_agreed) = (matches.is("dry-run"), matches.is("yes"));
     if !is_dry && (is_agreed || is_asked()) {
@@ -63,7 +63,7 @@ pub fn session(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
     }
     if !matches.is("yes") && !is_asked() {
         return Err(Failure::Usage(
-            "forgetting cannot be undone, and nobody is here to confirm it: add --yes, or look first with --dry-run"
+            "forgetting cannot be undone, and there is no terminal to confirm it: add --yes, or look first with --dry-run"
                 .to_owned(),
         ));
     }
@@ -76,7 +76,7 @@ pub fn session(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
     )
 }
 
-/// Whether somebody can be asked.
+/// Whether the command can ask for confirmation.
 fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

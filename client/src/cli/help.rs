@@ -127,6 +127,7 @@ mod tests {
     use std::ffi::OsString;
     use std::path::Path;
 
+    use super::super::command::Action;
     use super::*;
 
     /// Every command of every depth, with the words that name it.
@@ -241,6 +242,36 @@ mod tests {
             stored == markdown(),
             "docs/commands.md is not what the list says: run `UPDATE_DOCS=1 cargo test -p lore --bin lore` and commit it"
         );
+    }
+
+    /// The operations that commands call, and the arguments that their flags become, are in docs/operations.md, which
+    /// is made from the daemon's table.
+    #[test]
+    fn operations_and_arguments_exist() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for (path, command) in leaves() {
+            let Action::Call(operation) = &command.action else {
+                continue;
+            };
+            let section = page.split("\n## ").find_map(|section| {
+                let (name, text) = section.split_once('\n')?;
+                (name == operation.name).then_some(text)
+            });
+            let section =
+                section.unwrap_or_else(|| panic!("{path:?}: no operation {}", operation.name));
+            for flag in command.all_flags().filter(|flag| !flag.argument.is_empty()) {
+                let argument = flag.argument_name();
+                let is_there = [format!("`{argument}`"), format!("`{argument}?`")]
+                    .iter()
+                    .any(|name| section.contains(name));
+                assert!(
+                    is_there,
+                    "{path:?}: {} takes no `{argument}`",
+                    operation.name
+                );
+            }
+        }
     }
 
     /// The command lines of the README and of docs/ name commands that there are.

@@ -66,7 +66,7 @@ pub fn run(globals: &Globals, is_system: bool) -> Result<End, Failure> {
     let is_served = known.daemon.is_some();
     match globals.json {
         true => output::write_json(&to_json(&known)?)?,
-        false => output::write(human(&known).as_bytes())?,
+        false => output::write(render_text(&known).as_bytes())?,
     }
     Ok(if is_served { End::Good } else { End::Nothing })
 }
@@ -227,7 +227,7 @@ fn job() -> Result<Vec<Unit>, Failure> {
     }])
 }
 
-fn human(known: &Known) -> String {
+fn render_text(known: &Known) -> String {
     let lock = known.lock.as_ref().map_or("free".to_owned(), |held| {
         let process = held
             .process
