@@ -294,7 +294,7 @@ fn contexts_are_printed_alone() {
     let output = lore(home.path(), &compress, r#"{"n":1.10}"#);
     assert_eq!(
         output.stdout,
-        b"{\"context\":{\"n\":1.10},\"maxTokens\":20}\n"
+        b"{\"maxTokens\":20,\"context\":{\"n\":1.10}}\n"
     );
     assert_eq!(output.stderr, report.as_bytes());
     let stored = [
@@ -310,7 +310,7 @@ fn contexts_are_printed_alone() {
     let (_, out, _) = run(home.path(), &stored);
     assert_eq!(
         out,
-        "{\"checkpointId\":\"c1\",\"maxTokens\":20,\"contextRules\":{}}\n"
+        "{\"checkpointId\":\"c1\",\"contextRules\":{},\"maxTokens\":20}\n"
     );
     let (_, out, _) = run(
         home.path(),
