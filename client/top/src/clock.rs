@@ -36,7 +36,11 @@ impl Moment {
     pub fn time_of_day(self) -> String {
         Timestamp::from_microsecond(self.0).map_or_else(
             |_| "--:--:--".to_owned(),
-            |at| at.to_zoned(TimeZone::UTC).strftime("%H:%M:%S").to_string(),
+            |at| {
+                at.to_zoned_datetime(TimeZone::UTC)
+                    .strftime("%H:%M:%S")
+                    .to_string()
+            },
         )
     }
 }

@@ -109,10 +109,10 @@ fn reciprocal_ranks_add_up() {
 
 #[test]
 fn the_best_sentence_moves_its_document_up_within_the_head() {
-    let list: Vec<(u64, f32)> = (0..40)
+    let hits: Vec<(u64, f32)> = (0..40)
         .map(|key| (key, 40.0 - key as f32 / 100.0))
         .collect();
-    let fused = fuse(list(&list), list(&list), HALVES);
+    let fused = fuse(list(&hits), list(&hits), HALVES);
     let best = |key: &u64| match key {
         29 => Some((2, 0.9)),
         39 => Some((0, 1.0)),
