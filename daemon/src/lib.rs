@@ -10,11 +10,11 @@
 //!   [`overview`]: a session as a whole
 //! - [`forgetting`]: what takes a session out of all of them, and off the disk
 //! - [`backup`]: all that a store holds, kept elsewhere, and a store made of it again
-//! - [`rooms`]: the sum of all rooms: what an event does to the rows
+//! - [`projections`]: the effect of each kind of event on the rows
 //! - [`upstream`]: other MCP servers, asked what a name stands for; [`watching`]: files that somebody
 //!   may change at any moment
 //! - [`engine`]: the one writer, group commit, the last durable state
-//! - [`log`]: events, their chain, their bytes for ever
+//! - [`events`]: the closed enum of events, as types; [`log`]: their chain, their bytes for ever
 //! - [`store`]: fjall, blobs, recovery, and the in-memory twin
 //! - [`canonical`]: one text for all the ways to write the same JSON object
 //! - [`program`], [`maintenance`], [`demo`]: the command line of `lored`; [`convert`]: what other programs keep
@@ -42,6 +42,7 @@ pub mod documents;
 pub mod engine;
 pub mod entities;
 pub mod error;
+pub mod events;
 pub mod forgetting;
 pub mod live;
 pub mod log;
@@ -52,12 +53,12 @@ pub mod overview;
 pub mod packs;
 pub mod prepared;
 pub mod program;
+pub mod projections;
 pub mod projects;
 pub mod quotes;
 pub mod reading;
 pub mod reload;
 pub mod resource;
-pub mod rooms;
 pub mod search;
 pub mod service;
 pub mod sessions;

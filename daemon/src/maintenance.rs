@@ -18,7 +18,7 @@ use crate::audit::verify::{Report, Subject};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, Fold, Opened, replay};
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::service::{Lock, LockError};
 use crate::store::head::{DurableHead, Head};
 use crate::store::{Blobs, recovery};
@@ -74,7 +74,13 @@ fn lock_for(work: &str, places: &Places) -> Result<Lock, NotBegun> {
 }
 
 fn open(config: &Config, places: &Places) -> Result<Opened, String> {
-    Opened::open(&folder(places), &Rooms, &config.engine, &Clock::System).map_err(text)
+    Opened::open(
+        &folder(places),
+        &Projections,
+        &config.engine,
+        &Clock::System,
+    )
+    .map_err(text)
 }
 
 /// Verifies: through the daemon if one serves, else by opening the store.
@@ -90,11 +96,11 @@ pub fn verify(config: &Config, places: &Places) -> Outcome {
             let subject = Subject {
                 rows: &opened.store,
                 blobs: &blobs,
-                fold: &Rooms,
+                fold: &Projections,
                 tail: opened.tail.position,
                 head,
                 is_there: &|_| Ok(true),
-                is_forgotten: &|header| Rooms.is_forgotten(&opened.store, header),
+                is_forgotten: &|header| Projections.is_forgotten(&opened.store, header),
                 scratch: &folder(places).scratch(),
             };
             let shows = std::io::stderr().is_terminal();
@@ -182,8 +188,8 @@ fn tell(report: &Report) -> bool {
 pub fn rebuild(config: &Config, places: &Places) -> Outcome {
     let _lock = lock_for("rebuild", places)?;
     let opened = open(config, places)?;
-    replay::clear(&opened.store, &Rooms).map_err(text)?;
-    replay::catch_up(&opened.store, &Rooms, config.engine.progress).map_err(text)?;
+    replay::clear(&opened.store, &Projections).map_err(text)?;
+    replay::catch_up(&opened.store, &Projections, config.engine.progress).map_err(text)?;
     opened.store.settle().map_err(text)?;
     opened.upgrade(&folder(places));
     lore::outln!("views rebuilt from {} events", opened.tail.position);

@@ -9,9 +9,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::error::Refusal;
+use crate::events::Event;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, answered};
-use crate::store::{Error, Rows};
+use crate::store::Rows;
 
 /// A kind of things with addresses.
 pub trait Resource: 'static {
@@ -56,10 +57,7 @@ pub trait Resource: 'static {
     fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal>;
 
     /// What an event changes; asked for every event, so it looks at the header first.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event does not decode.
-    fn touched(event: &Stamped) -> Result<Touched, Error>;
+    fn touched(event: &Stamped, meta: Option<&Event>) -> Touched;
 }
 
 /// What an event changes of a kind.
@@ -125,7 +123,7 @@ pub struct Kind {
     candidates: fn(Arc<Context>, Caller) -> Choosing,
     read: fn(Arc<Context>, Caller, String) -> Reading,
     check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
-    touched: fn(&Stamped) -> Result<Touched, Error>,
+    touched: fn(&Stamped, Option<&Event>) -> Touched,
 }
 
 impl Kind {
@@ -169,11 +167,9 @@ impl Kind {
     }
 
     /// What an event changes of this kind.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event does not decode.
-    pub fn touched(&self, event: &Stamped) -> Result<Touched, Error> {
-        (self.touched)(event)
+    #[must_use]
+    pub fn touched(&self, event: &Stamped, meta: Option<&Event>) -> Touched {
+        (self.touched)(event, meta)
     }
 
     /// A page of them. A panic is an answer, too.

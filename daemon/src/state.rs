@@ -6,6 +6,7 @@ use lore::protocol::AsOf;
 
 use crate::engine::{Fold, Published};
 use crate::error::{Code, Refusal};
+use crate::events::Event;
 use crate::log::{KEPT, Log, Position, RecordKey, ScopeOf};
 use crate::operation::{Context, Moment};
 use crate::sessions;
@@ -98,7 +99,8 @@ impl State {
             if matches!(moment, Moment::Time(time) if event.header.time > time) {
                 break;
             }
-            fold.apply(&mut memory, &log, &event, record)?;
+            let meta = Event::of(&event)?;
+            fold.apply(&mut memory, &log, &event, meta.as_ref(), record)?;
             last = position;
         }
         Ok((memory, last))
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
     use crate::engine::tests::{histories, live, store_of};
     use crate::log::INDEX;
-    use crate::rooms::Rooms;
+    use crate::projections::Projections;
     use crate::{checkpoints, entities, messages, packs, steps};
 
     type Row = (&'static str, Vec<u8>, Vec<u8>);
@@ -223,13 +225,14 @@ mod tests {
                     past: None,
                     position: bench.tail.position,
                 };
-                state.back_to(&Rooms, session, &as_of)
+                state.back_to(&Projections, session, &as_of)
             };
             let mut then = Memory::new();
             let mut walked = Vec::new();
             let log = Log::new(&bench.rows);
             log.walk(Position(1), &mut |event, record| {
-                    Rooms.apply(&mut then, &log, &event, record)?;
+                    let meta = Event::of(&event)?;
+                    Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
                     walked.push((event.position(), event.header.time, then.clone()));
                     Ok(ControlFlow::Continue(()))
                 })

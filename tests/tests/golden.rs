@@ -18,22 +18,21 @@ use std::path::Path;
 use lore::protocol::Code;
 use lore::protocol::tools::READ_OPERATIONS;
 use lored::checkpoints::{
-    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone, HeldBy,
-    KeyMarked, Link, Part,
+    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
+    DeletedCheckpoint, HeldBy, KeyMarked, Link, Part,
 };
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
+use lored::events::{self, Event, NewEvent};
 use lored::log::objects::{self, Form, Object, Place};
 use lored::log::{
-    Actor, Body, Hash, INDEX, KeyMark, LOG, Log, NewEvent, OBJECTS, Origin, Position,
-    RecordBuilder, RecordKey, Stamped, codec, decode_record,
+    Actor, Body, EncodedEvent, EventKind, Hash, INDEX, KeyMark, LOG, Log, OBJECTS, Origin,
+    Position, RecordBuilder, RecordKey, Stamped, codec, decode_record,
 };
 use lored::operation::Access;
-use lored::rooms::Rooms;
-use lored::sessions::{SessionBegun, SessionCreated};
-use lored::steps::{
-    ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text, decode_step,
-};
+use lored::projections::Projections;
+use lored::sessions::{SessionCreated, SessionEvent, SessionOrigin};
+use lored::steps::{ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepRecorded, Text};
 use lored::store::head::{DurableHead, Head};
 use lored::store::{BlobRef, Blobs, Memory, RowsMut};
 use tests::home;
@@ -94,41 +93,53 @@ fn actor() -> Actor {
     }
 }
 
-fn step(number: u32, success: bool, body: &StepRecorded, salt: [u8; 16]) -> NewEvent {
-    let fact = StepNumbered {
+fn step(number: u32, success: bool, body: &StepRecorded, salt: [u8; 16]) -> EncodedEvent {
+    let fact = StepAssigned {
         step: number,
         attempt: 1,
         success,
         blobs: body.blobs().map(|blob| blob.hash.into()).collect(),
     };
-    NewEvent {
-        kind: StepRecorded::KIND,
+    EncodedEvent {
+        kind: EventKind::StepRecorded,
         session: Some("s-1".to_owned()),
         project: Some("p-1".to_owned()),
-        fact: codec::encode(&fact),
+        meta: codec::encode(&fact),
         body: Body::new(codec::encode(body), salt),
         origin: None,
     }
 }
 
+fn session_created(
+    session: &str,
+    project: Option<String>,
+    origin: SessionOrigin,
+    body: Body,
+) -> EncodedEvent {
+    let created = SessionEvent::Created(origin);
+    NewEvent::in_session(session, project, created, body)
+        .encode()
+        .1
+}
+
 fn registration(
-    kind: &'static str,
+    kind: EventKind,
     scope: (Option<&str>, Option<&str>),
     body: Vec<u8>,
     salt: [u8; 16],
-) -> NewEvent {
-    NewEvent {
+) -> EncodedEvent {
+    EncodedEvent {
         kind,
         session: scope.0.map(str::to_owned),
         project: scope.1.map(str::to_owned),
-        fact: codec::EMPTY.to_vec(),
+        meta: codec::EMPTY.to_vec(),
         body: Body::new(body, salt),
         origin: None,
     }
 }
 
 /// One event of every kind and shape, with the name of its golden line.
-fn events() -> Vec<(&'static str, NewEvent)> {
+fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 7);
     let created = SessionCreated {
         title: Some("Fix the login loop".to_owned()),
@@ -179,19 +190,19 @@ fn events() -> Vec<(&'static str, NewEvent)> {
     vec![
         (
             "session_created",
-            SessionCreated::event(
-                "s-1".to_owned(),
+            session_created(
+                "s-1",
                 Some("p-1".to_owned()),
-                &SessionBegun::default(),
+                SessionOrigin::default(),
                 created.prepare(clock.random()),
             ),
         ),
         (
             "session_created_least",
-            SessionCreated::event(
-                "s-2".to_owned(),
+            session_created(
+                "s-2",
                 None,
-                &SessionBegun::default(),
+                SessionOrigin::default(),
                 SessionCreated::default().prepare(clock.random()),
             ),
         ),
@@ -207,7 +218,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
         (
             "extractor_registered",
             registration(
-                ExtractorRegistered::KIND,
+                EventKind::ExtractorRegistered,
                 session,
                 codec::encode(&extractor),
                 clock.random(),
@@ -216,7 +227,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
         (
             "field_mapping_registered",
             registration(
-                FieldMappingRegistered::KIND,
+                EventKind::FieldMappingRegistered,
                 (None, Some("p-1")),
                 codec::encode(&mapping),
                 clock.random(),
@@ -225,7 +236,7 @@ fn events() -> Vec<(&'static str, NewEvent)> {
         (
             "field_mapping_registered_everywhere",
             registration(
-                FieldMappingRegistered::KIND,
+                EventKind::FieldMappingRegistered,
                 (None, None),
                 codec::encode(&mapping),
                 clock.random(),
@@ -235,20 +246,20 @@ fn events() -> Vec<(&'static str, NewEvent)> {
 }
 
 /// What happens to checkpoints, in every shape.
-fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
+fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 8);
-    let of = |kind, fact: Vec<u8>, body: Vec<u8>| NewEvent {
+    let of = |kind, fact: Vec<u8>, body: Vec<u8>| EncodedEvent {
         kind,
         session: Some("s-1".to_owned()),
         project: Some("p-1".to_owned()),
-        fact,
+        meta: fact,
         body: Body::new(body, clock.random()),
         origin: None,
     };
     let saved = |saved: &CheckpointSaved, metadata: Option<&str>| {
         let metadata = metadata.map(str::to_owned);
         let body = codec::encode(&CheckpointDescribed { metadata });
-        of(CheckpointSaved::KIND, codec::encode(saved), body)
+        of(EventKind::CheckpointSaved, codec::encode(saved), body)
     };
     let nothing = |kind, fact: Vec<u8>| of(kind, fact, codec::EMPTY.to_vec());
     let (first, second) = (CheckpointKey::of([1; 16]), CheckpointKey::of([2; 16]));
@@ -286,7 +297,7 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
         forked_from: None,
     };
     let deleted = |cause, objects: &[&[u8]], holders: &[(&str, u64)]| CheckpointsDeleted {
-        gone: vec![Gone {
+        gone: vec![DeletedCheckpoint {
             checkpoint: first,
             objects: objects.iter().map(|of| Hash::of(of).0.into()).collect(),
         }],
@@ -303,8 +314,8 @@ fn checkpoint_events() -> Vec<(&'static str, NewEvent)> {
         held_by: None,
     };
     let metadata = r#"{"name":"before the merge","tags":["web"],"ticket":17}"#;
-    let deletion = |deleted| nothing(CheckpointsDeleted::KIND, codec::encode(deleted));
-    let mark = |is_unmarked| nothing(KeyMarked::KIND, codec::encode(&marked(is_unmarked)));
+    let deletion = |deleted| nothing(EventKind::CheckpointsDeleted, codec::encode(deleted));
+    let mark = |is_unmarked| nothing(EventKind::KeyMarked, codec::encode(&marked(is_unmarked)));
     vec![
         ("checkpoint_saved", saved(&whole, Some(metadata))),
         ("checkpoint_saved_least", saved(&least, None)),
@@ -361,11 +372,11 @@ fn imported() -> Vec<(&'static str, Stamped)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
     for (at, (name, agent, fact)) in (1..).zip(events) {
-        let event = NewEvent {
-            kind: KeyMarked::KIND,
+        let event = EncodedEvent {
+            kind: EventKind::KeyMarked,
             session: Some("s-1".to_owned()),
             project: None,
-            fact,
+            meta: fact,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
             origin: Some(Origin {
                 at: TIME - 1_000_000,
@@ -388,7 +399,7 @@ fn others() -> [Vec<(&'static str, Stamped)>; 5] {
 }
 
 /// Events one behind the other.
-fn chained(events: Vec<(&'static str, NewEvent)>) -> Vec<(&'static str, Stamped)> {
+fn chained(events: Vec<(&'static str, EncodedEvent)>) -> Vec<(&'static str, Stamped)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
     for (at, (name, event)) in (1..).zip(events) {
@@ -460,8 +471,15 @@ fn rows() -> Memory {
             600
         };
         let record = records.place(event.position(), &[bytes])[0];
-        Rooms
-            .apply(&mut rows, &Log::new(&nothing), &event, record)
+        let meta = Event::of(&event).unwrap();
+        Projections
+            .apply(
+                &mut rows,
+                &Log::new(&nothing),
+                &event,
+                meta.as_ref(),
+                record,
+            )
             .unwrap();
         records.push(&event, record);
     }
@@ -567,9 +585,26 @@ fn old_bytes_are_read() {
     let step = Log::new(&rows)
         .event(RecordKey(Position(1)), Position(3))
         .unwrap();
-    let (numbered, recorded) = decode_step(&step).unwrap();
-    assert_eq!((numbered.step, numbered.attempt), (1, 1));
+    let (assigned, recorded): (StepAssigned, StepRecorded) = events::both(&step).unwrap();
+    assert_eq!((assigned.step, assigned.attempt), (1, 1));
     assert_eq!(recorded.tool, "search_issues");
+}
+
+/// Metadata is read from what is stored as types, and written as it was.
+#[test]
+fn metadata_reads_back() {
+    let stamped = others().into_iter().flatten();
+    for (name, event) in stamped
+        .chain(chained(events()))
+        .chain(chained(checkpoint_events()))
+    {
+        let meta = Event::of(&event).unwrap();
+        let (kind, bytes) = meta
+            .unwrap_or_else(|| panic!("{name} is not known"))
+            .encode();
+        assert_eq!(event.header.kind, kind, "{name}");
+        assert_eq!(hex(&bytes), hex(&event.payload.unwrap().meta), "{name}");
+    }
 }
 
 /// A blob that an older release packed is read today.

@@ -20,7 +20,7 @@ const LINE: &[&str] = &[
     "api",
     "forgetting",
     "backup",
-    "rooms",
+    "projections",
     "audit",
     "overview",
     "packs",
@@ -42,6 +42,7 @@ const LINE: &[&str] = &[
     "engine",
     "error",
     "quotes",
+    "events",
     "log",
     "store",
     "tokens",
@@ -52,7 +53,7 @@ const LINE: &[&str] = &[
     "clock",
 ];
 
-/// Rooms: one per capability.
+/// Feature modules: one per capability.
 const CAPABILITIES: &[&str] = &[
     "checkpoints",
     "steps",

@@ -10,6 +10,7 @@ use super::dispatch::Dispatch;
 use super::resources::Resources;
 use crate::engine::Published;
 use crate::error::Refusal;
+use crate::events::Event;
 use crate::log::Log;
 use crate::operation::{Context, blocking};
 
@@ -83,8 +84,9 @@ fn look(
         if event.position() > up_to {
             return Ok(ControlFlow::Break(()));
         }
+        let meta = Event::of(&event)?;
         for kind in resources.kinds() {
-            let touched = kind.touched(&event)?;
+            let touched = kind.touched(&event, meta.as_ref());
             let addresses = touched.ids.iter().map(|id| kind.address(id));
             changed.updated.extend(addresses);
             changed.lists |= touched.list;

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use crate::error::{Code, Refusal};
+use crate::events::Event;
+use crate::events::sessions::SessionEvent;
 use crate::log::Stamped;
 use crate::operation::{Access, Call, Caller, Context, Op, Operation};
 use crate::resource::{Entry, Kind, Page, Resource, Touched};
-use crate::store::{Error, Rows};
+use crate::store::Rows;
 
 /// The lines of the table.
 pub const OPERATIONS: &[Operation] = &[
@@ -202,11 +204,12 @@ impl Resource for Pages {
     }
 
     /// A page is touched by what happens in a session of its id, and listed since that is there.
-    fn touched(event: &Stamped) -> Result<Touched, Error> {
-        Ok(match event.header.session.as_deref() {
-            Some(session) => Touched::one(session, event.header.kind == "SessionCreated"),
+    fn touched(event: &Stamped, meta: Option<&Event>) -> Touched {
+        let is_new = matches!(meta, Some(Event::Session(SessionEvent::Created(_))));
+        match event.header.session.as_deref() {
+            Some(session) => Touched::one(session, is_new),
             None => Touched::default(),
-        })
+        }
     }
 }
 
@@ -232,8 +235,8 @@ impl Resource for Nothing {
         Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
     }
 
-    fn touched(_: &Stamped) -> Result<Touched, Error> {
-        Ok(Touched::default())
+    fn touched(_: &Stamped, _: Option<&Event>) -> Touched {
+        Touched::default()
     }
 }
 
@@ -268,7 +271,7 @@ impl Resource for Notes {
         Ok(())
     }
 
-    fn touched(_: &Stamped) -> Result<Touched, Error> {
-        Ok(Touched::default())
+    fn touched(_: &Stamped, _: Option<&Event>) -> Touched {
+        Touched::default()
     }
 }

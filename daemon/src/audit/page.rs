@@ -122,7 +122,7 @@ impl Filter {
             && is(&self.project, header.project.as_deref().unwrap_or_default())
             && is(&self.agent, &header.actor.agent)
             && self.not_agent.as_deref() != Some(header.actor.agent.as_str())
-            && (self.kinds.is_empty() || self.kinds.contains(&header.kind))
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == header.kind.as_str()))
             && !self.not_own.as_ref().is_some_and(|own| own.has(header))
     }
 }
@@ -222,7 +222,7 @@ fn told(rows: &dyn Rows, mut event: Stamped) -> Result<Event, Error> {
                     Error::corrupt(crate::log::LOG.name(), &key, reason)
                 })
             };
-            let mut map: Map<String, Value> = decode(&payload.fact)?;
+            let mut map: Map<String, Value> = decode(&payload.meta)?;
             map.extend(decode(&payload.body)?);
             Value::Object(map)
         }
@@ -232,7 +232,7 @@ fn told(rows: &dyn Rows, mut event: Stamped) -> Result<Event, Error> {
     Ok(Event {
         position: header.position,
         time: format_time(header.time),
-        kind: header.kind,
+        kind: header.kind.to_string(),
         agent: header.actor.agent,
         origin: header.origin.map(|origin| EventOrigin {
             time: format_time(origin.at),

@@ -12,43 +12,19 @@ use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, Fault};
 use crate::clock::format_time;
-use crate::documents;
 use crate::engine::{Fold, Settings, replay};
 use crate::error::{Code, Refusal};
+use crate::events;
 use crate::log::{Hash, Header, Log, Stamped, StreamName, forgotten};
-use crate::messages;
 use crate::operation::{Access, Call, Op, blocking};
-use crate::projects;
 use crate::sessions;
-use crate::steps;
 use crate::store::head::DurableHead;
-use crate::store::{BlobRef, Blobs, Direction, Error, Rows, Space, Store, StoreId};
+use crate::store::{Blobs, Direction, Error, Rows, Space, Store, StoreId};
 
 /// Findings told at most; the rest is counted. Of forgotten sessions likewise.
 const FINDINGS_MAX: usize = 100;
 /// What the folder of a replay is named, before the process and a number.
 const VERIFY: &str = "verify-";
-
-/// The blobs that an event names, whichever room it is of.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
-    let of_rooms: [BlobsOf; 4] = [
-        steps::blobs_of,
-        messages::blobs_of,
-        projects::blobs_of,
-        documents::blobs_of,
-    ];
-    let mut named = Vec::new();
-    for of in of_rooms {
-        named.extend(of(event)?);
-    }
-    Ok(named)
-}
-
-/// The blobs that an event names, if it is one of the room's.
-type BlobsOf = fn(&Stamped) -> Result<Vec<BlobRef>, Error>;
 
 /// `verify_log`.
 pub struct VerifyLog;
@@ -253,7 +229,7 @@ impl Subject<'_> {
     }
 
     fn check_blobs(&self, event: &Stamped, report: &mut Report) {
-        let damaged = blobs_of(event).and_then(|named| {
+        let damaged = events::blobs_of(event).and_then(|named| {
             named
                 .iter()
                 .try_for_each(|blob| self.blobs.get(blob).map(drop))

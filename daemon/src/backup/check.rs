@@ -8,7 +8,7 @@ use super::folder::blob_file;
 use super::manifest::{Manifest, NAME};
 use super::page::blob_of_row;
 use super::segment::{self, Content};
-use crate::audit::verify::blobs_of;
+use crate::events::blobs_of;
 use crate::log::{Hash, Position, Stamped};
 use crate::store::BlobRef;
 

@@ -14,7 +14,7 @@ use super::page::{OBJECTS_MAX, Page, Tag, blob_of_row};
 use super::segment::{self, Content, Segment, Writer};
 use super::{Error, Source};
 use crate::clock::{Clock, format_time};
-use crate::log::{EventsForgotten, Hash, Position, Stamped};
+use crate::log::{EventKind, Hash, Position, Stamped};
 use crate::sessions;
 use crate::store::{BlobRef, FORMAT_VERSION};
 
@@ -239,7 +239,7 @@ impl Making<'_> {
             ))
         })?;
         let tells = |event: &Stamped| {
-            sessions::is_tombstone(event) || event.header.kind == EventsForgotten::KIND
+            sessions::is_tombstone(event) || event.header.kind == EventKind::EventsForgotten
         };
         let is_told = |event: &Stamped| tells(event) && event.position() > self.whole_up_to;
         let told = events.iter().filter(|event| is_told(event)).count();

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use crate::audit::verify::blobs_of;
 use crate::checkpoints::{self, ObjectNamed};
 use crate::engine::{Fold, Tail};
+use crate::events::blobs_of;
 use crate::log::objects::{self, Object};
 use crate::log::{Hash, Log, OBJECTS, Position, RecordKey, Stamped, encode_record};
 use crate::store::{BlobRef, Blobs, Error, Rows, StoreId};
@@ -247,8 +247,8 @@ mod tests {
     use super::*;
     use crate::checkpoints::{CheckpointKey, CheckpointSaved, Link, Part};
     use crate::log::objects::{Form, Place};
-    use crate::log::{Actor, Body, NewEvent, codec};
-    use crate::rooms::Rooms;
+    use crate::log::{Actor, Body, EncodedEvent, EventKind, codec};
+    use crate::projections::Projections;
     use crate::store::Memory;
 
     /// A save of a value as a delta against another, which is kept whole.
@@ -268,11 +268,11 @@ mod tests {
             }],
             forked_from: None,
         };
-        let new = NewEvent {
-            kind: CheckpointSaved::KIND,
+        let new = EncodedEvent {
+            kind: EventKind::CheckpointSaved,
             session: Some("s".to_owned()),
             project: None,
-            fact: codec::encode(&saved),
+            meta: codec::encode(&saved),
             body: Body::new(codec::EMPTY.to_vec(), [1; 16]),
             origin: None,
         };
@@ -304,7 +304,7 @@ mod tests {
             let shelf = Shelf {
                 rows: &rows,
                 blobs: &blobs,
-                fold: &Rooms,
+                fold: &Projections,
                 tail: Tail::default(),
                 store: StoreId([7; 16]),
             };

@@ -12,9 +12,6 @@ use serde_bytes::ByteArray;
 use super::chain;
 use super::command::{Packed, empty_body};
 use super::contents;
-use super::event::{
-    CheckpointDescribed, CheckpointKey, CheckpointSaved, HeldBy, KeyMarked, Link, Part,
-};
 use super::limits::Limits;
 use super::metadata::Metadata;
 use super::pack;
@@ -24,6 +21,10 @@ use super::view;
 use crate::canonical::Canonical;
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::{
+    CheckpointDescribed, CheckpointEvent, CheckpointKey, CheckpointSaved, HeldBy, KeyMarked, Link,
+    Part,
+};
 use crate::log::objects::{self, Form, Object, Place};
 use crate::log::{Body, Hash, codec};
 use crate::store::{Blobs, Error, Rows, RowsMut};
@@ -84,10 +85,8 @@ struct Mark {
 
 /// What was decided for one of them.
 pub struct Decided {
-    /// Kind of the event.
-    pub kind: &'static str,
-    /// Its fact.
-    pub fact: Vec<u8>,
+    /// The event.
+    pub event: CheckpointEvent,
     /// Its payload.
     pub body: Body,
     /// The id that a checkpoint had, and the one that it gets since that one is taken.
@@ -417,8 +416,7 @@ impl Deciding<'_> {
             forked_from: forked_from.map(|from| self.ids.get(&from).copied().unwrap_or(from)),
         };
         Ok(Decided {
-            kind: CheckpointSaved::KIND,
-            fact: codec::encode(&saved),
+            event: CheckpointEvent::Saved(Box::new(saved)),
             body: save.body,
             renamed: is_taken.then_some((save.checkpoint, checkpoint)),
         })
@@ -437,8 +435,7 @@ impl Deciding<'_> {
             held_by,
         };
         Decided {
-            kind: KeyMarked::KIND,
-            fact: codec::encode(&marked),
+            event: CheckpointEvent::KeyMarked(marked),
             body: mark.body,
             renamed: None,
         }

@@ -5,7 +5,7 @@
 //! against the deepest of them that is not used up, which it is once the deltas against it take as
 //! much as it takes itself. So small changes make long-lived keyframes, large ones short-lived.
 
-use super::event::{Link, Part};
+use crate::events::checkpoints::{Link, Part};
 
 /// Deltas on the way to a keyframe, at most.
 pub const DEPTH_MAX: usize = 3;

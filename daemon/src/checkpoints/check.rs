@@ -96,9 +96,9 @@ fn fault(object: Hash, what: &str) -> Fault {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::event::Link;
     use super::super::pack;
     use super::*;
+    use crate::events::checkpoints::Link;
     use crate::log::objects::{Form, Object};
     use crate::log::{OBJECTS, Position};
     use crate::store::{Memory, RowsMut};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::command::{DeleteCheckpoints, Report, empty_body};
-use super::event::{Cause, CheckpointKey};
 use super::operations::clear_up;
 use super::room::Room;
 use super::{uses, view};
 use crate::clock::Micros;
 use crate::error::Refusal;
+use crate::events::checkpoints::{Cause, CheckpointKey};
 use crate::log::Actor;
 use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, LastAccess};

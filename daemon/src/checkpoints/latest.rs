@@ -1,10 +1,10 @@
 //! What a session's latest checkpoint says under some of its keys, for rooms that tell it on.
 
-use super::event::{CheckpointFact, CheckpointKey};
 use super::operations::Found;
 use super::values::Values;
 use super::view;
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
 use crate::log::{Position, Stamped};
 use crate::operation::Context;
 use crate::state::State;
@@ -66,9 +66,9 @@ pub fn latest(
 /// # Errors
 /// When the event does not decode.
 pub fn saved_by(event: &Stamped) -> Result<Option<String>, Error> {
-    Ok(match CheckpointFact::of(event)? {
-        Some(CheckpointFact::Saved(saved)) => Some(saved.checkpoint.to_string()),
-        Some(CheckpointFact::Deleted(_) | CheckpointFact::Marked(_)) | None => None,
+    Ok(match CheckpointEvent::of(event)? {
+        Some(CheckpointEvent::Saved(saved)) => Some(saved.checkpoint.to_string()),
+        Some(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_)) | None => None,
     })
 }
 

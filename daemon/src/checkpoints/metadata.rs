@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::event::CheckpointDescribed;
 use super::limits::Limits;
 use crate::error::Refusal;
+use crate::events;
+use crate::events::checkpoints::CheckpointDescribed;
 use crate::log::{Hash, Stamped};
+use crate::store::Error;
 
 /// Metadata that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,14 @@ impl Metadata {
         // It was checked when it was saved; whatever else it says is left out.
         let map = serde_json::from_str(text).unwrap_or_default();
         Self::of(Some(map)).unwrap_or_default()
+    }
+
+    /// What is said with a saved checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it was forgotten or does not decode.
+    pub fn of_event(event: &Stamped) -> Result<Self, Error> {
+        Ok(Self::stored(&events::body(event)?))
     }
 
     /// As it is stored; nothing when there is none.

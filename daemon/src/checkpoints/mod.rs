@@ -12,7 +12,6 @@ mod clean_up;
 mod command;
 mod contents;
 mod difference;
-mod event;
 mod forget;
 mod latest;
 mod layers;
@@ -28,13 +27,14 @@ mod uses;
 mod values;
 mod view;
 
+pub use crate::events::checkpoints::{
+    Cause, CheckpointDescribed, CheckpointEvent, CheckpointKey, CheckpointSaved,
+    CheckpointsDeleted, DeletedCheckpoint, HeldBy, KeyMarked, Link, ObjectNamed, Part,
+    objects_named,
+};
 pub use bring::{Bringing, Brought, Decided, Keeping};
 pub use check::{Fault, check_objects, is_object_there};
 pub use difference::{Change, Difference, KeyDifference, What, difference, key_difference};
-pub use event::{
-    Cause, CheckpointDescribed, CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
-    Gone, HeldBy, KeyMarked, Link, ObjectNamed, Part, described, objects_named,
-};
 pub use forget::{forget, free_objects, freed_by, objects_of, settle};
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::Words;
@@ -53,7 +53,7 @@ pub(crate) mod decided {
     pub(crate) use super::command::{
         DeleteCheckpoints, MarkKey, Packed, Piece, Report, SaveCheckpoint, empty_body,
     };
-    pub(crate) use super::event::{Cause, CheckpointKey, Link};
     pub(crate) use super::uses::{chain, object};
     pub(crate) use super::view::{critical_keys, of_session_row, place_of, walk};
+    pub(crate) use crate::events::checkpoints::{Cause, CheckpointKey, Link};
 }

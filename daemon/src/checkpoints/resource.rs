@@ -6,16 +6,17 @@ use std::sync::Arc;
 use lore::protocol::CheckpointId;
 
 use super::command::not_found;
-use super::event::{CheckpointFact, CheckpointKey};
 use super::operations::Found;
 use super::view;
 use crate::error::Refusal;
+use crate::events::Event;
+use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry, Page, Resource, Touched};
 use crate::sessions::{LastAccess, Wish};
 use crate::state::State;
-use crate::store::{Direction, Error, Rows};
+use crate::store::{Direction, Rows};
 
 /// Checkpoints of the caller's current session that are listed: the newest.
 const LISTED_MAX: usize = 50;
@@ -82,13 +83,16 @@ impl Resource for Checkpoint {
     }
 
     /// A context never changes, so it is touched once: when it goes.
-    fn touched(event: &Stamped) -> Result<Touched, Error> {
-        Ok(match CheckpointFact::of(event)? {
-            Some(CheckpointFact::Saved(_)) => Touched {
+    fn touched(_: &Stamped, meta: Option<&Event>) -> Touched {
+        let Some(meta) = meta else {
+            return Touched::default();
+        };
+        match meta {
+            Event::Checkpoint(CheckpointEvent::Saved(_)) => Touched {
                 list: true,
                 ..Touched::default()
             },
-            Some(CheckpointFact::Deleted(deleted)) => Touched {
+            Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => Touched {
                 ids: deleted
                     .gone
                     .iter()
@@ -96,8 +100,16 @@ impl Resource for Checkpoint {
                     .collect(),
                 list: true,
             },
-            Some(CheckpointFact::Marked(_)) | None => Touched::default(),
-        })
+            Event::Checkpoint(CheckpointEvent::KeyMarked(_))
+            | Event::Session(_)
+            | Event::Step(_)
+            | Event::Message(_)
+            | Event::Entity(_)
+            | Event::Pack(_)
+            | Event::Project(_)
+            | Event::Document(_)
+            | Event::Forgetting(_) => Touched::default(),
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::event::{CheckpointDescribed, CheckpointKey, body_of, manifest_of};
 use super::values::Values;
 use super::view;
 use crate::cache::Cache;
 use crate::canonical::Canonical;
+use crate::events;
+use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
 use crate::log::{Hash, Stamped};
 use crate::store::{Blobs, Error, Rows};
 
@@ -44,8 +45,8 @@ pub fn take(
     cache: &Cache,
     event: &Stamped,
 ) -> Result<Taken, Error> {
-    let manifest = manifest_of(event)?;
-    let CheckpointDescribed { metadata } = body_of(event)?;
+    let manifest: CheckpointSaved = events::meta(event)?;
+    let CheckpointDescribed { metadata } = events::body(event)?;
     let checkpoint = manifest.checkpoint;
     if view::place_of(rows, &checkpoint)?.is_none() {
         return Ok(Taken::Deleted);

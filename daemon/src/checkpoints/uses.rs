@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use super::event::Link;
 use super::view::{Reader, SPACE, damaged, key, of_session, of_session_row, read};
+use crate::events::checkpoints::Link;
 use crate::log::{Hash, Position};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use lore::protocol::RawJson;
 
 use super::contents::{self, Content};
-use super::event::{CheckpointSaved, Part};
 use super::pack;
 use crate::cache::Cache;
 use crate::canonical::Canonical;
+use crate::events::checkpoints::{CheckpointSaved, Part};
 use crate::log::objects::{self, Form, Object, Place};
 use crate::log::{Hash, OBJECTS, Position};
 use crate::operation::Context;

@@ -18,10 +18,10 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::event::{
-    CheckpointFact, CheckpointKey, CheckpointSaved, CheckpointsDeleted, HeldBy, KeyMarked,
-};
 use super::uses;
+use crate::events::checkpoints::{
+    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, HeldBy, KeyMarked,
+};
 use crate::log::{Hash, Position, RecordKey, Stamped};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
@@ -151,16 +151,18 @@ pub(super) fn damaged(key: &[u8]) -> Error {
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: &CheckpointFact,
+    checkpoint: &CheckpointEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(session) = event.header.session.as_deref() else {
         return Ok(());
     };
-    match fact {
-        CheckpointFact::Saved(saved) => apply_saved(rows, session, event.position(), saved, record),
-        CheckpointFact::Deleted(deleted) => apply_deleted(rows, session, deleted),
-        CheckpointFact::Marked(marked) => apply_marked(rows, session, marked),
+    match checkpoint {
+        CheckpointEvent::Saved(saved) => {
+            apply_saved(rows, session, event.position(), saved, record)
+        }
+        CheckpointEvent::Deleted(deleted) => apply_deleted(rows, session, deleted),
+        CheckpointEvent::KeyMarked(marked) => apply_marked(rows, session, marked),
     }
 }
 

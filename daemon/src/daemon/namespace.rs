@@ -17,8 +17,8 @@ use crate::config::Config;
 use crate::engine::{DataFolder, Opened};
 use crate::operation::{Context, Extensions, Neighbours};
 use crate::prepared::Prepared;
+use crate::projections::Projections;
 use crate::reload::Lives;
-use crate::rooms::Rooms;
 use crate::sessions::LastAccess;
 use crate::store::Blobs;
 use crate::upstream::Resolvers;
@@ -66,7 +66,7 @@ impl Namespace {
         neighbours: Option<Neighbours>,
     ) -> Result<Self, Error> {
         let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
-        let fold = Arc::new(Rooms);
+        let fold = Arc::new(Projections);
         let clock = Arc::clone(&shared.clock);
         let opened = Opened::open(&folder, &*fold, &config.engine, &clock)?;
         let blobs = Blobs::open(&folder.blobs())?;

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_bytes::ByteArray;
 
 use super::command::{check_sent, document_id, source_id};
-use super::event::{Continued, DocumentContinued, DocumentTaken, Part, SourceAdded, Taken};
 use super::view;
 use crate::error::{Code, Refusal};
+use crate::events::documents::{
+    DocumentEvent, DocumentIngested, DocumentMeta, Part, PartAdded, PartMeta, SourceAdded,
+};
 use crate::log::{Hash, codec};
 use crate::store::{Error, Rows};
 
@@ -19,7 +21,7 @@ pub struct Brought {
     /// What its source is called.
     pub source: String,
     /// What is known of it. A hash of zeros: it is to be sent again.
-    pub taken: Taken,
+    pub taken: DocumentMeta,
 }
 
 /// A further part of a document.
@@ -39,16 +41,8 @@ pub struct Further {
     pub blobs: Vec<ByteArray<32>>,
 }
 
-/// An event to be recorded, but for its body.
-#[derive(Debug)]
-pub struct Fact {
-    /// Its kind.
-    pub kind: &'static str,
-    /// The id of its source.
-    pub source: String,
-    /// What folding needs.
-    pub fact: Vec<u8>,
-}
+/// The id of a source, and what is to be recorded in it.
+pub type OfSource = (String, DocumentEvent);
 
 /// Decides about what is brought, in order; nothing to record is `None`: it is there.
 pub struct Bringing<'b> {
@@ -90,7 +84,7 @@ impl<'b> Bringing<'b> {
     ///
     /// # Errors
     /// `INVALID_INPUT` where the documents of a source of this name are files.
-    pub fn source(&mut self, added: &SourceAdded) -> Result<Option<Fact>, Refusal> {
+    pub fn source(&mut self, added: &SourceAdded) -> Result<Option<OfSource>, Refusal> {
         let source = source_id(&added.path);
         if let Some(row) = view::source(self.rows, &source)? {
             check_sent(&source, &row)?;
@@ -99,11 +93,7 @@ impl<'b> Bringing<'b> {
         if !self.sources.insert(source.clone()) {
             return Ok(None);
         }
-        Ok(Some(Fact {
-            kind: SourceAdded::KIND,
-            source,
-            fact: codec::encode(added),
-        }))
+        Ok(Some((source, DocumentEvent::SourceAdded(added.clone()))))
     }
 
     /// A document with its first part.
@@ -111,7 +101,7 @@ impl<'b> Bringing<'b> {
     /// # Errors
     /// `CONFLICT` where one of this name says something else here, and `INVALID_INPUT` where its source is none
     /// of documents that were sent, or it was brought already.
-    pub fn document(&mut self, brought: Brought) -> Result<Option<Fact>, Refusal> {
+    pub fn document(&mut self, brought: Brought) -> Result<Option<OfSource>, Refusal> {
         let Brought { source, mut taken } = brought;
         let id = source_id(&source);
         self.check_source(&id, &source)?;
@@ -137,18 +127,14 @@ impl<'b> Bringing<'b> {
         }
         taken.document = document_id(self.rows, &id, &taken.path)?;
         self.begun.insert(place, Begun::of(&taken));
-        Ok(Some(Fact {
-            kind: DocumentTaken::KIND,
-            source: id,
-            fact: codec::encode(&taken),
-        }))
+        Ok(Some((id, DocumentEvent::Ingested(Box::new(taken)))))
     }
 
     /// A further part of a document.
     ///
     /// # Errors
     /// `INVALID_INPUT` where the parts before it are not there.
-    pub fn further(&mut self, further: Further) -> Result<Option<Fact>, Refusal> {
+    pub fn further(&mut self, further: Further) -> Result<Option<OfSource>, Refusal> {
         let id = source_id(&further.source);
         let place = (id.clone(), further.name.clone());
         let begun = match self.begun.get(&place) {
@@ -182,18 +168,14 @@ impl<'b> Bringing<'b> {
         }
         begun.parts.0 += 1;
         begun.chunks.0 = end.unwrap_or(most);
-        let continued = Continued {
+        let continued = PartMeta {
             document: begun.document.clone(),
             title: begun.title.clone(),
             first_chunk: further.first_chunk,
             blobs: further.blobs,
         };
         self.begun.insert(place, begun);
-        Ok(Some(Fact {
-            kind: DocumentContinued::KIND,
-            source: id,
-            fact: codec::encode(&continued),
-        }))
+        Ok(Some((id, DocumentEvent::PartAdded(continued))))
     }
 
     fn check_source(&self, id: &str, source: &str) -> Result<(), Refusal> {
@@ -207,7 +189,10 @@ impl<'b> Bringing<'b> {
     }
 
     /// The document that is there at a place.
-    fn known(&self, (source, name): &(String, String)) -> Result<Option<(Taken, Begun)>, Error> {
+    fn known(
+        &self,
+        (source, name): &(String, String),
+    ) -> Result<Option<(DocumentMeta, Begun)>, Error> {
         let Some(document) = view::document_at(self.rows, source, name)? else {
             return Ok(None);
         };
@@ -228,7 +213,7 @@ impl<'b> Bringing<'b> {
 
 impl Begun {
     /// A document of which the first part is there.
-    fn of(taken: &Taken) -> Self {
+    fn of(taken: &DocumentMeta) -> Self {
         Self {
             is_here: false,
             document: taken.document.clone(),
@@ -241,7 +226,7 @@ impl Begun {
 
 /// Whether a document that is known was made of the same bytes; those of one that is to be sent again are not
 /// told.
-fn says_the_same(known: &Taken, brought: &Taken) -> bool {
+fn says_the_same(known: &DocumentMeta, brought: &DocumentMeta) -> bool {
     let is_untold = *brought.hash == Hash::default().0;
     (is_untold || known.hash == brought.hash)
         && known.title == brought.title
@@ -264,11 +249,11 @@ fn stray(further: &Further, why: &str) -> Refusal {
 /// The body of the event that brings the first part.
 #[must_use]
 pub fn first_body(part: Part, warnings: Vec<String>) -> Vec<u8> {
-    codec::encode(&DocumentTaken { part, warnings })
+    codec::encode(&DocumentIngested { part, warnings })
 }
 
 /// The body of the event that brings a further part.
 #[must_use]
 pub fn further_body(part: Part) -> Vec<u8> {
-    codec::encode(&DocumentContinued { part })
+    codec::encode(&PartAdded { part })
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::event::Taken;
-use super::sources::Stamp;
+use super::sources::FileFingerprint;
+use crate::events::documents::DocumentMeta;
 use crate::log::Hash;
 
 /// Files up to this many bytes are read to be sure, where their time says nothing.
@@ -15,11 +15,11 @@ const READ_BYTES_MAX: u64 = 1 << 20;
 /// A file whose time changed is read, if it is short, and compared by its hash: touching it changes
 /// nothing.
 #[must_use]
-pub fn is_changed(path: &Path, taken: &Taken) -> bool {
+pub fn is_changed(path: &Path, taken: &DocumentMeta) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         return true;
     };
-    let stamp = Stamp::of(&found);
+    let stamp = FileFingerprint::of(&found);
     if !found.is_file() || stamp.bytes != taken.stamp.bytes {
         return true;
     }
@@ -44,10 +44,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.md");
         fs::write(&path, "one").unwrap();
-        let mut taken = Taken {
-            stamp: Stamp::of(&fs::metadata(&path).unwrap()),
+        let mut taken = DocumentMeta {
+            stamp: FileFingerprint::of(&fs::metadata(&path).unwrap()),
             hash: Hash::of(b"one").0.into(),
-            ..Taken::default()
+            ..DocumentMeta::default()
         };
         assert!(!is_changed(&path, &taken));
         taken.stamp.mtime = i64::MIN;

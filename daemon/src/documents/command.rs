@@ -2,16 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-
-use super::event::{
-    Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
-    FileFailed, SourceAdded, SourceRemoved, Taken,
-};
 use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, Hash, NewEvent, codec};
+use crate::events::documents::{
+    DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
+    IngestFailureCleared, PartMeta, SourceAdded,
+};
+use crate::events::{NewEvent, empty_body};
+use crate::log::{Body, Hash, codec};
 use crate::store::{PendingBlob, Rows};
 
 /// How many hexadecimal digits of a hash are an id: enough for no two to be alike on one machine.
@@ -47,21 +46,6 @@ pub(crate) fn id_of(source: &str, path: &str, again: u64) -> String {
     named.extend(path.as_bytes());
     named.extend(again.to_be_bytes());
     format!("doc-{}", digits(&Hash::of(&named)))
-}
-
-fn event<F: Serialize>(source: &str, kind: &'static str, fact: &F, body: Body) -> NewEvent {
-    NewEvent {
-        kind,
-        session: None,
-        project: Some(source.to_owned()),
-        fact: codec::encode(fact),
-        body,
-        origin: None,
-    }
-}
-
-fn empty(salt: [u8; 16]) -> Body {
-    Body::new(codec::EMPTY.to_vec(), salt)
 }
 
 /// Whether a command recorded nothing because it is so already; shared with its caller.
@@ -105,11 +89,10 @@ impl Command for AddSource {
             *self.unchanged.told() = true;
             return Err(nothing_recorded());
         }
-        Ok(vec![event(
+        Ok(vec![NewEvent::in_project(
             &self.source,
-            SourceAdded::KIND,
-            &self.added,
-            empty(self.salt),
+            DocumentEvent::SourceAdded(self.added.clone()),
+            empty_body(self.salt),
         )])
     }
 }
@@ -127,11 +110,10 @@ impl Command for RemoveSource {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
-        Ok(vec![event(
+        Ok(vec![NewEvent::in_project(
             &self.source,
-            SourceRemoved::KIND,
-            &SourceRemoved {},
-            empty(self.salt),
+            DocumentEvent::SourceRemoved,
+            empty_body(self.salt),
         )])
     }
 }
@@ -141,7 +123,7 @@ pub struct TakeDocument {
     /// Its source.
     pub source: String,
     /// What is known of it; its id is given by the decision.
-    pub taken: Taken,
+    pub taken: DocumentMeta,
     /// The document that was moved to this path, if one was.
     pub moved: Option<String>,
     /// The payload of the first event; taken when it is decided.
@@ -203,24 +185,28 @@ impl TakeDocument {
             None => document_id(rows, &self.source, &self.taken.path)?,
         };
         let over = over.map(|document| {
-            let gone = DocumentGone { document };
-            event(&self.source, DocumentGone::KIND, &gone, empty(self.salt))
+            let gone = DocumentRemoved { document };
+            NewEvent::in_project(
+                &self.source,
+                DocumentEvent::Removed(gone),
+                empty_body(self.salt),
+            )
         });
         let Some(body) = self.body.take() else {
             return Err(Refusal::new(Code::Internal, "a command was decided twice"));
         };
-        let first = event(&self.source, DocumentTaken::KIND, &self.taken, body);
+        let ingested = DocumentEvent::Ingested(Box::new(self.taken.clone()));
+        let first = NewEvent::in_project(&self.source, ingested, body);
         let further = self.further.drain(..).map(|further| {
-            let continued = Continued {
+            let continued = PartMeta {
                 document: self.taken.document.clone(),
                 title: self.taken.title.clone(),
                 first_chunk: further.first_chunk,
                 blobs: further.blobs,
             };
-            event(
+            NewEvent::in_project(
                 &self.source,
-                DocumentContinued::KIND,
-                &continued,
+                DocumentEvent::PartAdded(continued),
                 further.body,
             )
         });
@@ -263,15 +249,23 @@ impl Command for PutDocument {
                         return Err(nothing_recorded());
                     }
                     let stamp = known.taken.stamp;
-                    let same = DocumentTouched { document, stamp };
-                    let body = empty(self.take.salt);
-                    return Ok(vec![event(source, DocumentTouched::KIND, &same, body)]);
+                    let same = DocumentRestatted { document, stamp };
+                    let body = empty_body(self.take.salt);
+                    return Ok(vec![NewEvent::in_project(
+                        source,
+                        DocumentEvent::Restatted(same.clone()),
+                        body,
+                    )]);
                 }
                 None
             }
             None if self.may_begin => {
-                let body = empty(self.take.salt);
-                Some(event(source, SourceAdded::KIND, &self.under, body))
+                let body = empty_body(self.take.salt);
+                Some(NewEvent::in_project(
+                    source,
+                    DocumentEvent::SourceAdded(self.under.clone()),
+                    body,
+                ))
             }
             None => return Err(unknown_source(source)),
         };
@@ -333,9 +327,13 @@ impl Command for RemoveDocument {
             check_sent(&known.source, &row)?;
         }
         let document = self.document.clone();
-        let gone = DocumentGone { document };
-        let body = empty(self.salt);
-        Ok(vec![event(&known.source, DocumentGone::KIND, &gone, body)])
+        let gone = DocumentRemoved { document };
+        let body = empty_body(self.salt);
+        Ok(vec![NewEvent::in_project(
+            &known.source,
+            DocumentEvent::Removed(gone.clone()),
+            body,
+        )])
     }
 }
 
@@ -362,13 +360,13 @@ pub struct NoteFile {
 #[derive(Clone, Debug)]
 pub enum Note {
     /// It was written without being changed.
-    Touched(DocumentTouched),
+    Touched(DocumentRestatted),
     /// It is not there any more.
-    Gone(DocumentGone),
+    Gone(DocumentRemoved),
     /// It could not be taken in.
     Failed(FileFailed),
     /// Such a file is not there any more.
-    FailureGone(FailureGone),
+    FailureCleared(IngestFailureCleared),
 }
 
 impl Command for NoteFile {
@@ -376,7 +374,7 @@ impl Command for NoteFile {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
-        let (source, body) = (&self.source, empty(self.salt));
+        let (source, body) = (&self.source, empty_body(self.salt));
         let known = |document: &str| -> Result<(), Refusal> {
             view::document(on.rows, document)?
                 .map(|_| ())
@@ -385,14 +383,18 @@ impl Command for NoteFile {
         Ok(vec![match &self.note {
             Note::Touched(touched) => {
                 known(&touched.document)?;
-                event(source, DocumentTouched::KIND, touched, body)
+                NewEvent::in_project(source, DocumentEvent::Restatted(touched.clone()), body)
             }
             Note::Gone(gone) => {
                 known(&gone.document)?;
-                event(source, DocumentGone::KIND, gone, body)
+                NewEvent::in_project(source, DocumentEvent::Removed(gone.clone()), body)
             }
-            Note::Failed(failed) => event(source, FileFailed::KIND, failed, body),
-            Note::FailureGone(gone) => event(source, FailureGone::KIND, gone, body),
+            Note::Failed(failed) => {
+                NewEvent::in_project(source, DocumentEvent::FileFailed(failed.clone()), body)
+            }
+            Note::FailureCleared(gone) => {
+                NewEvent::in_project(source, DocumentEvent::FailureCleared(gone.clone()), body)
+            }
         }])
     }
 }

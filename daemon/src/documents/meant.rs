@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::event::SourceAdded;
 use super::sources::{Reach, Unusable};
+use crate::events::documents::SourceAdded;
 use crate::operation::Context;
 use crate::projects;
 

@@ -5,7 +5,6 @@ mod bring;
 mod catalogue;
 mod changed;
 mod command;
-mod event;
 mod meant;
 mod names;
 pub mod operations;
@@ -18,17 +17,17 @@ pub mod sources;
 mod types;
 mod view;
 
-pub use bring::{Bringing, Brought, Fact, Further, first_body, further_body};
+pub use bring::{Bringing, Brought, Further, first_body, further_body};
 pub use catalogue::{Catalogue, Entry};
 /// The kinds of events, with what each says.
 pub mod events {
-    pub use super::event::{
-        Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
-        FileFailed, Part, SourceAdded, SourceRemoved, Taken,
+    pub use crate::events::documents::{
+        DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
+        IngestFailureCleared, Part, PartAdded, PartMeta, SourceAdded,
     };
 }
 
-pub use event::{DocumentFact, Part, SourceAdded, Taken, blobs_of, part_of};
+pub use crate::events::documents::{DocumentEvent, DocumentMeta, Part, SourceAdded, part_of};
 pub use names::{check_name, check_source};
 pub use room::{Room, Settings};
 pub use root::Root;
@@ -45,9 +44,9 @@ pub(crate) mod decided {
         AddSource, Further, Note, NoteFile, PutDocument, RemoveDocument, RemoveSource,
         TakeDocument, Unchanged, id_of, source_id,
     };
-    pub(crate) use super::event::{
-        DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone, FileFailed,
-        Part,
-    };
     pub(crate) use super::view::paths;
+    pub(crate) use crate::events::documents::{
+        DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
+        Part, PartAdded,
+    };
 }

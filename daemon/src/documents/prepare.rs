@@ -7,9 +7,9 @@ use serde_bytes::ByteArray;
 use serde_json::Value;
 
 use super::command::{Further, TakeDocument};
-use super::event::{DocumentContinued, DocumentTaken, Part, Taken};
 use super::sources;
 use crate::error::Refusal;
+use crate::events::documents::{DocumentIngested, DocumentMeta, Part, PartAdded};
 use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
@@ -23,7 +23,7 @@ pub struct Document<'d> {
     /// Its source.
     pub source: String,
     /// All that is known of it; id, chunks, parts and blobs are filled in.
-    pub taken: Taken,
+    pub taken: DocumentMeta,
     /// The document that was moved to this path, if one was.
     pub moved: Option<String>,
     /// Its text.
@@ -42,7 +42,7 @@ impl<'d> Document<'d> {
         let custom = (!custom.is_empty()).then(|| Value::Object(custom.clone()).to_string());
         Self {
             source: source.to_owned(),
-            taken: Taken {
+            taken: DocumentMeta {
                 path: taken.path.clone(),
                 stamp: taken.stamp,
                 hash: taken.hash.0.into(),
@@ -53,7 +53,7 @@ impl<'d> Document<'d> {
                 category: taken.category.clone(),
                 tags: taken.tags.clone(),
                 custom,
-                ..Taken::default()
+                ..DocumentMeta::default()
             },
             moved,
             text: &taken.text,
@@ -84,7 +84,7 @@ impl<'d> Document<'d> {
             let salt = cx.engine.clock().random();
             if first.is_none() {
                 self.taken.blobs = blobs;
-                let body = DocumentTaken {
+                let body = DocumentIngested {
                     part,
                     warnings: std::mem::take(&mut self.warnings),
                 };
@@ -93,7 +93,7 @@ impl<'d> Document<'d> {
                 further.push(Further {
                     first_chunk: number(chunks.start),
                     blobs,
-                    body: Body::new(codec::encode(&DocumentContinued { part }), salt),
+                    body: Body::new(codec::encode(&PartAdded { part }), salt),
                 });
             }
         }
@@ -188,7 +188,7 @@ mod tests {
             .collect();
         let document = Document {
             source: "source-1".to_owned(),
-            taken: Taken::default(),
+            taken: DocumentMeta::default(),
             moved: None,
             text: &"x".repeat(BYTES),
             chunks: &chunks,

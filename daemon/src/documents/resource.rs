@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use super::catalogue::Entry;
 use super::command::unknown_document;
-use super::event::DocumentFact;
 use super::operations::{modified, read};
 use super::room::Room;
 use super::view::{self, DocumentRow};
 use crate::error::Refusal;
+use crate::events::Event;
+use crate::events::documents::DocumentEvent;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry as Listed, Page, Resource, Touched};
 use crate::state::State;
-use crate::store::{Error, Rows};
+use crate::store::Rows;
 
 /// Documents that are listed at most: those taken in last.
 const LISTED_MAX: usize = 100;
@@ -56,24 +57,34 @@ impl Resource for Document {
     }
 
     /// Of a source that is removed the documents are not known any more: lists are others then.
-    fn touched(event: &Stamped) -> Result<Touched, Error> {
-        Ok(match DocumentFact::of(event)? {
-            Some(DocumentFact::Taken(taken)) => Touched::one(taken.document, true),
-            Some(DocumentFact::Gone(gone)) => Touched::one(gone.document, true),
-            Some(DocumentFact::Removed) => Touched {
+    fn touched(_: &Stamped, meta: Option<&Event>) -> Touched {
+        let Some(meta) = meta else {
+            return Touched::default();
+        };
+        match meta {
+            Event::Document(DocumentEvent::Ingested(meta)) => Touched::one(&meta.document, true),
+            Event::Document(DocumentEvent::Removed(gone)) => Touched::one(&gone.document, true),
+            Event::Document(DocumentEvent::SourceRemoved) => Touched {
                 list: true,
                 ..Touched::default()
             },
             // Further parts come with the event that took the file in.
-            Some(
-                DocumentFact::Added(_)
-                | DocumentFact::Continued(_)
-                | DocumentFact::Touched(_)
-                | DocumentFact::Failed(_)
-                | DocumentFact::FailureGone(_),
+            Event::Document(
+                DocumentEvent::SourceAdded(_)
+                | DocumentEvent::PartAdded(_)
+                | DocumentEvent::Restatted(_)
+                | DocumentEvent::FileFailed(_)
+                | DocumentEvent::FailureCleared(_),
             )
-            | None => Touched::default(),
-        })
+            | Event::Session(_)
+            | Event::Step(_)
+            | Event::Message(_)
+            | Event::Entity(_)
+            | Event::Pack(_)
+            | Event::Checkpoint(_)
+            | Event::Project(_)
+            | Event::Forgetting(_) => Touched::default(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::changed::is_changed;
-use super::event::{SourceAdded, Taken};
+use crate::events::documents::{DocumentMeta, SourceAdded};
 
 /// Where the documents of a source begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Root {
     /// Whether a document's file is another by now than the one that was taken in. What was sent stays as it
     /// is until it is sent again: nobody looks for a file then.
     #[must_use]
-    pub fn is_changed(&self, taken: &Taken) -> bool {
+    pub fn is_changed(&self, taken: &DocumentMeta) -> bool {
         !self.is_sent && is_changed(&self.file_path(&taken.path), taken)
     }
 
@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(file.file_path("b.md"), Path::new("/home/ada/b.md"));
         assert_eq!(file.base("b.md"), Path::new("/home/ada"));
         assert_eq!(root("sent").file_path("b.md"), Path::new("sent/b.md"));
-        assert!(!folder.is_changed(&Taken::default()));
+        assert!(!folder.is_changed(&DocumentMeta::default()));
     }
 }

@@ -15,10 +15,10 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::event::{DocumentFact, SourceAdded, Taken};
 use super::parts::{PartRow, Parts};
-use super::sources::Stamp;
+use super::sources::FileFingerprint;
 use crate::clock::Micros;
+use crate::events::documents::{DocumentEvent, DocumentMeta, SourceAdded};
 use crate::log::{Position, RecordKey, Stamped, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
 
@@ -45,7 +45,7 @@ pub struct DocumentRow {
     /// Its source.
     pub source: String,
     /// What its event says of it, the stamp as it was seen last.
-    pub taken: Taken,
+    pub taken: DocumentMeta,
     /// When it was taken in.
     pub at: Micros,
     /// Its parts, in order.
@@ -84,7 +84,7 @@ pub struct FailureRow {
     /// Why.
     pub reason: String,
     /// How the file was.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// When that was found.
     pub at: Micros,
 }
@@ -122,33 +122,35 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: DocumentFact,
+    change: &DocumentEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(source) = &event.header.project else {
         return Ok(());
     };
     rows.put(SPACE, b"t", &event.position().0.to_be_bytes());
-    match fact {
-        DocumentFact::Added(added) => {
+    match change {
+        DocumentEvent::SourceAdded(added) => {
             let own = key(b's', source, None);
             let known: Option<SourceRow> = get(rows, &own)?;
             let position = event.position().0;
             let told = known
                 .as_ref()
-                .filter(|known| known.added.says_the_same(&added))
+                .filter(|known| known.added.says_the_same(added))
                 .map_or(position, |known| known.told);
             let row = SourceRow {
-                added,
+                added: added.clone(),
                 added_at: known.map_or(event.header.happened_at(), |known| known.added_at),
                 position,
                 told,
             };
             put(rows, &own, &row);
         }
-        DocumentFact::Removed => remove_source(rows, source)?,
-        DocumentFact::Taken(taken) => return apply_taken(rows, event, source, *taken, record),
-        DocumentFact::Continued(continued) => {
+        DocumentEvent::SourceRemoved => remove_source(rows, source)?,
+        DocumentEvent::Ingested(taken) => {
+            return apply_taken(rows, event, source, DocumentMeta::clone(taken), record);
+        }
+        DocumentEvent::PartAdded(continued) => {
             let own = key(b'd', &continued.document, None);
             if let Some(mut row) = get::<DocumentRow>(rows, &own)? {
                 row.parts.push(PartRow {
@@ -159,29 +161,29 @@ pub fn apply(
                 put(rows, &own, &row);
             }
         }
-        DocumentFact::Touched(touched) => {
+        DocumentEvent::Restatted(touched) => {
             let own = key(b'd', &touched.document, None);
             if let Some(mut row) = get::<DocumentRow>(rows, &own)? {
                 row.taken.stamp = touched.stamp;
                 put(rows, &own, &row);
             }
         }
-        DocumentFact::Gone(gone) => {
+        DocumentEvent::Removed(gone) => {
             let own = key(b'd', &gone.document, None);
             if let Some(row) = get::<DocumentRow>(rows, &own)? {
                 rows.remove(SPACE, &key(b'p', &row.source, Some(&row.taken.path)));
                 rows.remove(SPACE, &own);
             }
         }
-        DocumentFact::Failed(failed) => {
+        DocumentEvent::FileFailed(failed) => {
             let row = FailureRow {
-                reason: failed.reason,
+                reason: failed.reason.clone(),
                 stamp: failed.stamp,
                 at: event.header.time,
             };
             put(rows, &key(b'f', source, Some(&failed.path)), &row);
         }
-        DocumentFact::FailureGone(gone) => {
+        DocumentEvent::FailureCleared(gone) => {
             rows.remove(SPACE, &key(b'f', source, Some(&gone.path)));
         }
     }
@@ -192,7 +194,7 @@ fn apply_taken(
     rows: &mut dyn RowsMut,
     event: &Stamped,
     source: &str,
-    taken: Taken,
+    taken: DocumentMeta,
     record: RecordKey,
 ) -> Result<(), Error> {
     let own = key(b'd', &taken.document, None);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Command, Decide, Fold, KeyClaim, Outcome, Past, Tail, replay};
+use super::{Command, Decide, EventLookup, Fold, KeyClaim, Outcome, Tail, replay};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::events::{Event, NewEvent, unexpected};
 use crate::log::index::{self, KeyUse};
 use crate::log::{Actor, KeyMark, LOG, Log, Position, RecordBuilder, RecordKey, Stamped};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
@@ -80,9 +81,10 @@ impl Group {
             tx.roll_back();
         }
         self.changes = tx.into_changes();
-        let (event, replayed) = result?;
+        let ((event, meta), replayed) = result?;
         Ok(Outcome {
             event,
+            meta,
             replayed,
             durable,
         })
@@ -95,13 +97,13 @@ impl Group {
         fold: &dyn Fold,
         now: Micros,
         request: &mut Request,
-    ) -> Result<(Arc<Stamped>, bool), Refusal> {
+    ) -> Result<((Arc<Stamped>, Event), bool), Refusal> {
         if let Some(claim) = &request.key
             && let Some(used) = index::get_key(tx, &claim.hash)?
         {
             return self
                 .replay(tx, fold, claim, &used)
-                .map(|event| (event, true));
+                .map(|found| (found, true));
         }
         // The log's time never runs backwards, whatever the clock does.
         let now = now.max(self.tail.time);
@@ -112,15 +114,17 @@ impl Group {
             group: &self.events,
         })?;
         let count = new.len();
+        let new: Vec<_> = new.into_iter().map(NewEvent::encode).collect();
         let bytes: Vec<usize> = new
             .iter()
-            .map(|event| event.body.bytes.len() + event.fact.len() + 512)
+            .map(|(_, event)| event.body.bytes.len() + event.meta.len() + 512)
             .collect();
         let first = Position(self.tail.position.0 + 1);
         let records = self.records.place(first, &bytes);
         let mut tail = self.tail;
         let mut stamped = Vec::with_capacity(count);
-        for ((at, event), record) in new.into_iter().enumerate().zip(records) {
+        let mut reply_from = None;
+        for ((at, (meta, event)), record) in new.into_iter().enumerate().zip(records) {
             let last = at + 1 == count;
             let key = request.key.as_ref().filter(|_| last);
             let event = Stamped::stamp(
@@ -146,10 +150,12 @@ impl Group {
                 group: &self.events,
                 base,
             };
-            fold.apply(tx, &past, &event, record)?;
-            stamped.push((Arc::new(event), record));
+            fold.apply(tx, &past, &event, Some(&meta), record)?;
+            let event = Arc::new(event);
+            reply_from = Some((Arc::clone(&event), meta));
+            stamped.push((event, record));
         }
-        let Some(reply_from) = stamped.last().map(|(event, _)| Arc::clone(event)) else {
+        let Some(reply_from) = reply_from else {
             return Err(Refusal::new(
                 Code::Internal,
                 "a command decided on no event",
@@ -172,7 +178,7 @@ impl Group {
         fold: &dyn Fold,
         claim: &KeyClaim,
         used: &KeyUse,
-    ) -> Result<Arc<Stamped>, Refusal> {
+    ) -> Result<(Arc<Stamped>, Event), Refusal> {
         if used.body != claim.body {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,
@@ -195,7 +201,9 @@ impl Group {
             )
             .hint("Use a new key to record it anew."));
         }
-        Ok(event)
+        let meta =
+            Event::of(&event)?.ok_or_else(|| unexpected(&event, "an event of a known kind"))?;
+        Ok((event, meta))
     }
 }
 
@@ -205,7 +213,7 @@ struct Before<'g> {
     base: &'g dyn Rows,
 }
 
-impl Past for Before<'_> {
+impl EventLookup for Before<'_> {
     fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
         in_group_or_log(self.group, self.base, record, position)
     }

@@ -14,7 +14,8 @@ use super::writer::{Job, Message};
 use super::{Command, Decide, KeyClaim, Outcome, Published};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, NewEvent, Position};
+use crate::events::NewEvent;
+use crate::log::{Actor, Position};
 use crate::store::StoreId;
 
 /// The queue's room is counted in units of this many bytes.

@@ -28,7 +28,8 @@ pub use open::{DataFolder, OpenError, Opened};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::log::{Actor, Hash, Header, Log, NewEvent, Position, RecordKey, Stamped, key_hash};
+use crate::events::{Event, NewEvent};
+use crate::log::{Actor, Hash, Header, Log, Position, RecordKey, Stamped, key_hash};
 use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
 
 /// What folds events into rows: the sum of all views and of the log's own index.
@@ -36,15 +37,17 @@ pub trait Fold: Send + Sync {
     /// The spaces whose rows [`Self::apply`] makes, each with the name of its version.
     fn spaces(&self) -> &'static [Space];
 
-    /// Folds one event. Pure: rows follow from events alone, of which `past` has those before it.
+    /// Folds one event. Pure: rows follow from events alone, of which `past` has those before it. `meta` is its
+    /// metadata, if it has any that this version knows.
     ///
     /// # Errors
     /// [`Error`] when a row cannot be read or the event does not decode.
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
-        past: &dyn Past,
+        past: &dyn EventLookup,
         event: &Stamped,
+        meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error>;
 
@@ -56,7 +59,7 @@ pub trait Fold: Send + Sync {
 }
 
 /// The events before the one at hand: a stream of which something is forgotten is folded again.
-pub trait Past {
+pub trait EventLookup {
     /// An event by its record and position.
     ///
     /// # Errors
@@ -64,13 +67,13 @@ pub trait Past {
     fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error>;
 }
 
-impl Past for Log<'_> {
+impl EventLookup for Log<'_> {
     fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
         Log::event(self, record, position).map(Arc::new)
     }
 }
 
-impl Past for Decide<'_> {
+impl EventLookup for Decide<'_> {
     fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
         Decide::event(self, record, position)
     }
@@ -144,6 +147,8 @@ impl KeyClaim {
 pub struct Outcome {
     /// The event that the reply is made from.
     pub event: Arc<Stamped>,
+    /// Its metadata, as it was decided.
+    pub meta: Event,
     /// Whether it was recorded by an earlier call with the same key.
     pub replayed: bool,
     /// Whether the answer waited for the sync.

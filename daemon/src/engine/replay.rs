@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Fold;
+use crate::events::Event;
 use crate::log::{Log, Position, Stamped};
 use crate::store::{Changes, Direction, Error, Rows, RowsMut, Space, Store, Transaction};
 
@@ -141,7 +142,8 @@ pub fn fold_range(
         let at = event.position();
         let tx = Transaction::resume(into, std::mem::take(&mut changes));
         let mut lacking = Lacking { tx, behind, at };
-        fold.apply(&mut lacking, &log, &event, record)?;
+        let meta = Event::of(&event)?;
+        fold.apply(&mut lacking, &log, &event, meta.as_ref(), record)?;
         let mut tx = lacking.tx;
         events += 1;
         bytes += size(&event);
@@ -167,7 +169,7 @@ fn size(event: &Stamped) -> usize {
     event
         .payload
         .as_ref()
-        .map_or(0, |payload| payload.fact.len() + payload.body.len())
+        .map_or(0, |payload| payload.meta.len() + payload.body.len())
         + event.header_bytes.len()
 }
 

@@ -1,10 +1,11 @@
 //! Decisions about entities.
 
-use super::event::{EntitiesFound, EntityRef, Found, Source};
 use super::view;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Position, codec};
+use crate::events::NewEvent;
+use crate::events::entities::{EntitiesExtracted, EntityEvent, EntityRef, Found, Source};
+use crate::log::{Body, Position};
 use crate::sessions::{self, Choice, Line};
 use crate::steps;
 
@@ -13,9 +14,7 @@ pub struct Note {
     /// Which session.
     pub choice: Choice,
     /// What happened.
-    pub kind: &'static str,
-    /// The fact of the event.
-    pub fact: Vec<u8>,
+    pub event: EntityEvent,
     /// Its payload.
     pub body: Body,
 }
@@ -23,15 +22,7 @@ pub struct Note {
 impl Command for Note {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
-        let event = NewEvent {
-            kind: self.kind,
-            session: Some(chosen.session),
-            project: chosen.project,
-            fact: self.fact.clone(),
-            body: self.body.clone(),
-            origin: None,
-        };
-        Ok(chosen.created.into_iter().chain([event]).collect())
+        Ok(chosen.events(self.event.clone(), self.body.clone()))
     }
 }
 
@@ -93,7 +84,7 @@ impl Command for NoteFound {
             ));
         }
         let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
-        let mut found = EntitiesFound {
+        let mut found = EntitiesExtracted {
             rules: self.rules.clone(),
             found: Vec::new(),
         };
@@ -106,13 +97,11 @@ impl Command for NoteFound {
             let gone = "what something was found in has been forgotten meanwhile";
             return Err(Refusal::new(Code::Conflict, gone));
         }
-        Ok(vec![NewEvent {
-            kind: EntitiesFound::KIND,
-            session: Some(self.session.clone()),
+        Ok(vec![NewEvent::in_session(
+            &self.session,
             project,
-            fact: codec::encode(&found),
-            body: self.body.clone(),
-            origin: None,
-        }])
+            EntityEvent::Extracted(found),
+            self.body.clone(),
+        )])
     }
 }

@@ -2,7 +2,6 @@
 //! related.
 
 mod command;
-mod event;
 pub mod follow;
 pub mod operations;
 mod recognition;
@@ -13,9 +12,9 @@ mod snippet;
 mod top;
 mod view;
 
-pub use event::{
-    EntitiesFound, EntitiesRelated, EntityData, EntityFact, EntityRef, EntityResolved, Found, How,
-    Mention, Source, data_of,
+pub use crate::events::entities::{
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved, Found,
+    How, Mention, Source,
 };
 pub use recognition::{Finds, Knowing, MENTIONS_MAX, Recognition, recognised};
 pub use room::Room;

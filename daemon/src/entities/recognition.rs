@@ -4,16 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, Recognised, TYPE_KEYS};
-
-use super::event::{EntityRef, How, Mention};
 use super::room::Room;
 use super::view::{Named, NamesOf, Recent, recent};
 use crate::error::Refusal;
+use crate::events::entities::{EntityRef, How, Mention};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
+use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, Recognised, TYPE_KEYS};
 
 /// Entities of one event, together.
 pub const MENTIONS_MAX: usize = 500;

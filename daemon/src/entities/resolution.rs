@@ -8,11 +8,11 @@ use lored_recognise::{MatchQuality, canonical_key, match_known, shown_name};
 use lored_redact::{Found, Redactor};
 
 use super::command::Note;
-use super::event::{EntityData, EntityRef, EntityResolved, Mention};
 use super::recognition::{Finds, Knowing};
 use super::view::{self, EntityRow, NamesOf};
 use crate::clock::Micros;
 use crate::error::Refusal;
+use crate::events::entities::{EntityData, EntityEvent, EntityRef, EntityResolved, Mention};
 use crate::log::{Body, Position, codec};
 use crate::operation::Context;
 use crate::sessions::{Choice, Line};
@@ -255,11 +255,10 @@ fn resolved(
 
 /// The command that notes an answer.
 #[must_use]
-pub fn note(cx: &Context, choice: Choice, resolved: &EntityResolved, data: &EntityData) -> Note {
+pub fn note(cx: &Context, choice: Choice, resolved: EntityResolved, data: &EntityData) -> Note {
     Note {
         choice,
-        kind: EntityResolved::KIND,
-        fact: codec::encode(resolved),
+        event: EntityEvent::Resolved(resolved),
         body: Body::new(codec::encode(data), cx.engine.clock().random()),
     }
 }

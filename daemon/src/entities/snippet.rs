@@ -3,9 +3,9 @@
 use lored_recognise::is_hidden;
 use serde::Deserialize;
 
-use super::event::Source;
 use super::view::MentionRow;
 use crate::error::Refusal;
+use crate::events::entities::Source;
 use crate::log::{Log, Position, codec};
 use crate::sessions::Line;
 use crate::state::State;

@@ -1,9 +1,9 @@
 //! The most relevant entities of a session, by the rule of context packs.
 
-use super::event::EntityRef;
 use super::relevance::{Ranked, pack_score, rank};
 use super::view::{EntityRow, get, ranked};
 use crate::clock::Micros;
+use crate::events::entities::EntityRef;
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 

@@ -7,8 +7,9 @@ use super::several::Forget;
 use crate::checkpoints;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, Hash, Log, NewEvent, Position, ScopeOf, Stamped, codec, names};
-use crate::sessions::{self, SessionErased, SessionForgotten};
+use crate::events::{NewEvent, empty_body};
+use crate::log::{Body, Hash, Log, Position, ScopeOf, Stamped, names};
+use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
 /// What a session holds up to a position, counted before the queue.
@@ -127,7 +128,7 @@ impl ForgetSession {
         Self {
             session: session.to_owned(),
             counted,
-            body: Body::new(codec::EMPTY.to_vec(), salt),
+            body: empty_body(salt),
             salt,
             objects: Vec::new(),
         }
@@ -154,14 +155,9 @@ impl Command for ForgetSession {
         };
         let resting = Going::session(&session).packs(on.rows, on, Position(0))?;
         let mut events = Forget::of_packs(on, resting, self.salt)?;
-        events.push(NewEvent {
-            kind: SessionForgotten::KIND,
-            session: Some(session),
-            project,
-            fact: codec::encode(&forgotten),
-            body: self.body.clone(),
-            origin: None,
-        });
+        let forgotten = SessionEvent::Forgotten(forgotten);
+        let body = self.body.clone();
+        events.push(NewEvent::in_session(session, project, forgotten, body));
         Ok(events)
     }
 
@@ -184,7 +180,7 @@ impl NoteErased {
     pub fn new(session: &str, salt: [u8; 16]) -> Self {
         Self {
             session: session.to_owned(),
-            body: Body::new(codec::EMPTY.to_vec(), salt),
+            body: empty_body(salt),
         }
     }
 }
@@ -197,13 +193,8 @@ impl Command for NoteErased {
                 format!("nothing of the session `{}` is left to erase", self.session),
             ));
         }
-        Ok(vec![NewEvent {
-            kind: SessionErased::KIND,
-            session: Some(self.session.clone()),
-            project: None,
-            fact: codec::EMPTY.to_vec(),
-            body: self.body.clone(),
-            origin: None,
-        }])
+        let body = self.body.clone();
+        let erased = NewEvent::in_session(&self.session, None, SessionEvent::Erased, body);
+        Ok(vec![erased])
     }
 }

@@ -7,7 +7,6 @@
 //! between goes on where it was (docs/decisions/0006-forgetting.md, 0008-partial-forgetting.md).
 
 mod command;
-mod event;
 mod finish;
 pub mod operations;
 mod origin;
@@ -16,19 +15,9 @@ mod retention;
 mod select;
 mod several;
 
-pub use event::ContentForgotten;
+pub use crate::events::forgetting::ContentForgotten;
 pub use finish::{Erasing, finish, has_unerased};
 pub use retention::{Rules, retain};
-
-use crate::log::forgotten;
-
-/// Whether events of this kind say what was forgotten: they are never forgotten.
-#[must_use]
-pub fn tells_of_forgetting(kind: &str) -> bool {
-    forgotten::tells_of_forgetting(kind)
-        || crate::sessions::is_of_forgetting(kind)
-        || kind == ContentForgotten::KIND
-}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -40,5 +29,5 @@ pub(crate) mod decided {
     pub(crate) use super::command::{Counted, ForgetSession, NoteErased};
     pub(crate) use super::origin::Origin;
     pub(crate) use super::select::{Looking, Selected, Wish};
-    pub(crate) use super::several::{Forget, NoteEventsErased};
+    pub(crate) use super::several::{Forget, NoteEventsErased, forgotten_by};
 }

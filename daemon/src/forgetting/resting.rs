@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::select::{Part, Selected, Text, called};
 use super::several::EVENTS_MAX;
-use crate::engine::Past;
+use crate::engine::EventLookup;
 use crate::error::Refusal;
 use crate::log::{Log, Position, StreamName};
 use crate::packs::{self, Item, RestsOn};
@@ -72,7 +72,7 @@ impl<'g> Going<'g> {
     pub fn packs(
         &self,
         rows: &dyn Rows,
-        past: &dyn Past,
+        past: &dyn EventLookup,
         after: Position,
     ) -> Result<Resting, Refusal> {
         let mut resting = Resting::default();

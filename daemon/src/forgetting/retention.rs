@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::event::ContentForgotten;
 use super::finish::{finish, of_daemon};
 use super::select::{Looking, Rule, Selected, Wish};
 use super::several::{EVENTS_MAX, Forget};
 use crate::audit::Retained;
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::events::forgetting::ContentForgotten;
 use crate::log::Log;
 use crate::operation::{Context, blocking};
 use crate::sessions::LastAccess;
@@ -79,7 +79,7 @@ pub async fn retain(
                 Err(refusal) if refusal.code == Code::Conflict => break,
                 written => written?,
             };
-            let told = ContentForgotten::of(&outcome.event)?;
+            let told = crate::forgetting::several::forgotten_by(&outcome)?;
             let position = outcome.event.position();
             tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
             all = all.and(&told);

@@ -2,19 +2,18 @@
 //! in one commit.
 
 use super::command::Counted;
-use super::event::ContentForgotten;
 use super::resting::{Going, Resting};
 use super::select::{Part, Selected, is_derived};
-use super::tells_of_forgetting;
 use crate::checkpoints;
 use crate::documents;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, Decide, Outcome};
 use crate::error::{Code, Refusal};
+use crate::events::forgetting::{ContentForgotten, ForgettingEvent};
+use crate::events::{Event, NewEvent, empty_body, unexpected};
 use crate::log::{
-    Body, EventsErased, EventsForgotten, Hash, Log, NewEvent, Position, ScopeOf, StreamName, codec,
-    forgotten, index,
+    Body, EventsErased, EventsForgotten, Hash, Log, Position, ScopeOf, StreamName, forgotten, index,
 };
-use crate::sessions::{self, SessionForgotten};
+use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Error, RowsMut};
 
 /// Events of streams that go on, and whole sessions, that go in one commit; so many are folded again,
@@ -42,7 +41,7 @@ impl Forget {
         Self {
             selected,
             is_by_rule: false,
-            body: Body::new(codec::EMPTY.to_vec(), salt),
+            body: empty_body(salt),
             objects: Vec::new(),
         }
     }
@@ -56,20 +55,8 @@ impl Forget {
         }
     }
 
-    fn event(&self, kind: &'static str, stream: &StreamName, fact: Vec<u8>) -> NewEvent {
-        let (session, project) = match stream {
-            StreamName::Session(session) => (Some(session.clone()), None),
-            StreamName::Project(project) => (None, Some(project.clone())),
-            StreamName::Global => (None, None),
-        };
-        NewEvent {
-            kind,
-            session,
-            project,
-            fact,
-            body: self.body.clone(),
-            origin: None,
-        }
+    fn event(&self, stream: &StreamName, event: impl Into<Event>) -> NewEvent {
+        in_stream(stream, event, self.body.clone())
     }
 
     /// Leaves out the sessions that have an event since they were counted, of whatever kind: a lease and a
@@ -160,7 +147,7 @@ impl Forget {
         };
         let project = sessions::get(on.rows, session)?.and_then(|row| row.project);
         let stream = StreamName::Session(session.to_owned());
-        let event = self.event(SessionForgotten::KIND, &stream, codec::encode(&told));
+        let event = self.event(&stream, SessionEvent::Forgotten(told));
         Ok(NewEvent { project, ..event })
     }
 
@@ -237,11 +224,31 @@ impl Forget {
             bytes: part.bytes + bytes_since,
             last_step,
         };
-        let event = self.event(EventsForgotten::KIND, &part.stream, codec::encode(&told));
+        let event = self.event(&part.stream, ForgettingEvent::Events(told));
         Ok(NewEvent {
             project: event.project.or(project),
             ..event
         })
+    }
+}
+
+/// What a [`Forget`] came to.
+///
+/// # Errors
+/// [`Error::Corrupt`] when it is the outcome of another command.
+pub fn forgotten_by(outcome: &Outcome) -> Result<ContentForgotten, Error> {
+    match outcome.meta {
+        Event::Forgetting(ForgettingEvent::Content(told)) => Ok(told),
+        _ => Err(unexpected(&outcome.event, "what was forgotten")),
+    }
+}
+
+/// An event of a stream.
+fn in_stream(stream: &StreamName, event: impl Into<Event>, body: Body) -> NewEvent {
+    match stream {
+        StreamName::Session(session) => NewEvent::in_session(session, None, event, body),
+        StreamName::Project(project) => NewEvent::in_project(project, event, body),
+        StreamName::Global => NewEvent::global(event, body),
     }
 }
 
@@ -263,7 +270,7 @@ fn since(on: &Decide<'_>, part: &Part, up_to: Position) -> Result<Vec<(Position,
         Log::new(on.rows).stream(part.stream.scope(), up_to, end, usize::MAX)?
     {
         let event = on.event(record, position)?;
-        let is_told = tells_of_forgetting(&event.header.kind);
+        let is_told = event.header.kind.tells_of_forgetting();
         let is_known = part.positions.binary_search(&position).is_ok();
         if !is_known && ((part.is_whole && !is_told) || (is_session && is_derived(&event))) {
             let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());
@@ -324,8 +331,8 @@ impl Forget {
         if events.is_empty() {
             return Err(Refusal::new(Code::Conflict, "nothing matches"));
         }
-        let told = codec::encode(&self.selected.told);
-        events.push(self.event(ContentForgotten::KIND, &StreamName::Global, told));
+        let told = ForgettingEvent::Content(self.selected.told);
+        events.push(self.event(&StreamName::Global, told));
         Ok(events)
     }
 }
@@ -361,7 +368,7 @@ impl NoteEventsErased {
         Self {
             tombstone,
             stream,
-            body: Body::new(codec::EMPTY.to_vec(), salt),
+            body: empty_body(salt),
         }
     }
 }
@@ -380,18 +387,7 @@ impl Command for NoteEventsErased {
         let erased = EventsErased {
             tombstone: self.tombstone.0,
         };
-        let (session, project) = match &self.stream {
-            StreamName::Session(session) => (Some(session.clone()), None),
-            StreamName::Project(project) => (None, Some(project.clone())),
-            StreamName::Global => (None, None),
-        };
-        Ok(vec![NewEvent {
-            kind: EventsErased::KIND,
-            session,
-            project,
-            fact: codec::encode(&erased),
-            body: self.body.clone(),
-            origin: None,
-        }])
+        let erased = ForgettingEvent::EventsErased(erased);
+        Ok(vec![in_stream(&self.stream, erased, self.body.clone())])
     }
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::event::{KeyMark, Origin, Payload};
-use super::{Actor, Hash, Header, Position, Stamped};
+use super::{Actor, Hash, Header, Kind, Position, Stamped};
 use crate::store::Error;
 
 /// An empty map: what a decision that adds nothing encodes to.
@@ -92,7 +92,7 @@ pub(super) fn encode_header(header: &Header) -> Vec<u8> {
         number(&mut out, "origin_at", origin.at);
     }
     text(&mut out, "kind");
-    text(&mut out, &header.kind);
+    text(&mut out, header.kind.as_str());
     for (name, value) in texts {
         if let Some(value) = value {
             text(&mut out, name);
@@ -118,7 +118,7 @@ fn decode_header(bytes: &[u8]) -> Result<Header, String> {
         },
         session: map.session.map(Into::into),
         project: map.project.map(Into::into),
-        kind: map.kind.into_owned(),
+        kind: Kind::of(&map.kind),
         key: map.key_hash.zip(map.key_body).map(|(hash, body)| KeyMark {
             hash: Hash(hash),
             body: Hash(body),
@@ -140,7 +140,7 @@ pub fn encode_event(event: &Stamped, into: &mut Vec<u8>) {
     field(into, "link", &event.link.0);
     if let Some(payload) = payload {
         field(into, "salt", &payload.salt);
-        field(into, "fact", &payload.fact);
+        field(into, "fact", &payload.meta);
         field(into, "body", &payload.body);
     }
     if let Some(key) = &event.key {
@@ -221,7 +221,7 @@ struct EventMap {
 pub fn decode_event(bytes: &[u8]) -> Result<Stamped, String> {
     let map: EventMap = decode(bytes)?;
     let payload = match (map.salt, map.fact, map.body) {
-        (Some(salt), Some(fact), Some(body)) => Some(Payload { salt, fact, body }),
+        (Some(salt), Some(meta), Some(body)) => Some(Payload { salt, meta, body }),
         (None, None, None) => None,
         _ => return Err("the payload is not whole".to_owned()),
     };
@@ -298,15 +298,15 @@ pub fn decode_part<T: DeserializeOwned>(event: &Stamped, bytes: &[u8]) -> Result
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Body, NewEvent, Origin};
+    use super::super::{Body, EncodedEvent, EventKind, Origin};
     use super::*;
 
     fn event() -> Stamped {
-        let new = NewEvent {
-            kind: "StepRecorded",
+        let new = EncodedEvent {
+            kind: EventKind::StepRecorded,
             session: Some("s-1".to_owned()),
             project: Some("p-1".to_owned()),
-            fact: EMPTY.to_vec(),
+            meta: EMPTY.to_vec(),
             body: Body::new(EMPTY.to_vec(), [1; 16]),
             origin: None,
         };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::{Position, codec};
+use super::{EventKind, Kind, Position, codec};
 use crate::clock::Micros;
 
 /// A SHA-256.
@@ -104,7 +104,7 @@ pub struct Header {
     /// The project concerned, if one is.
     pub project: Option<String>,
     /// What happened, in the past tense.
-    pub kind: String,
+    pub kind: Kind,
     /// The idempotency key it was recorded under; stays when the key's text is forgotten.
     pub key: Option<KeyMark>,
     /// When and by whom it was first recorded, when it was imported from elsewhere.
@@ -161,7 +161,7 @@ impl Payload {
     /// What it holds, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        (self.fact.len() + self.body.len()) as u64
+        (self.meta.len() + self.body.len()) as u64
     }
 }
 
@@ -189,17 +189,17 @@ impl Body {
     }
 }
 
-/// An event that a command decided on, before it has a place in the log.
+/// An event as bytes, before it has a place in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewEvent {
+pub struct EncodedEvent {
     /// What happened.
-    pub kind: &'static str,
+    pub kind: EventKind,
     /// The session concerned.
     pub session: Option<String>,
     /// The project concerned.
     pub project: Option<String>,
-    /// What the decision added, as a CBOR map: small.
-    pub fact: Vec<u8>,
+    /// The metadata, as a CBOR map: what the decision added.
+    pub meta: Vec<u8>,
     /// What the caller brought.
     pub body: Body,
     /// When and by whom it was first recorded, when it is imported.
@@ -213,11 +213,11 @@ pub struct Stamped {
     pub header: Header,
     /// The header's bytes, as the chain covers them.
     pub header_bytes: Vec<u8>,
-    /// Hash of salt, fact and body; stays when they are forgotten.
+    /// Hash of salt, metadata and body; stays when they are forgotten.
     pub payload_hash: Hash,
     /// Hash of the previous link, the header and the payload hash.
     pub link: Hash,
-    /// Salt, fact and body; `None` when forgotten on purpose.
+    /// Salt, metadata and body; `None` when forgotten on purpose.
     pub payload: Option<Payload>,
     /// The idempotency key's text.
     pub key: Option<String>,
@@ -228,20 +228,20 @@ pub struct Stamped {
 pub struct Payload {
     /// Random, part of the payload hash.
     pub salt: [u8; 16],
-    /// CBOR map: what the decision added.
-    pub fact: Vec<u8>,
+    /// CBOR map: the metadata, what the decision added. Stored as `fact`.
+    pub meta: Vec<u8>,
     /// CBOR map: what the caller brought.
     pub body: Vec<u8>,
 }
 
-/// The hash that stands for a payload in the chain: SHA-256 over the salt, the length of the fact
-/// (u64, big-endian), the fact, and the SHA-256 of the body.
+/// The hash that stands for a payload in the chain: SHA-256 over the salt, the length of the
+/// metadata (u64, big-endian), the metadata, and the SHA-256 of the body.
 #[must_use]
-pub fn payload_hash(salt: &[u8; 16], fact: &[u8], body_digest: &Hash) -> Hash {
+pub fn payload_hash(salt: &[u8; 16], meta: &[u8], body_digest: &Hash) -> Hash {
     let mut hash = Sha256::new();
     hash.update(salt);
-    hash.update((fact.len() as u64).to_be_bytes());
-    hash.update(fact);
+    hash.update((meta.len() as u64).to_be_bytes());
+    hash.update(meta);
     hash.update(body_digest.0);
     Hash(hash.finalize().into())
 }
@@ -304,7 +304,7 @@ impl Stamped {
     /// Gives a new event its place: after `previous`, at `position` and `time`.
     #[must_use]
     pub fn stamp(
-        new: NewEvent,
+        new: EncodedEvent,
         previous: &Hash,
         position: Position,
         time: Micros,
@@ -318,12 +318,12 @@ impl Stamped {
             actor: actor.clone(),
             session: new.session,
             project: new.project,
-            kind: new.kind.to_owned(),
+            kind: Kind::Known(new.kind),
             key: mark,
             origin: new.origin,
         };
         let header_bytes = codec::encode_header(&header);
-        let payload_hash = payload_hash(&new.body.salt, &new.fact, &new.body.digest);
+        let payload_hash = payload_hash(&new.body.salt, &new.meta, &new.body.digest);
         Self {
             link: link(previous, &header_bytes, &payload_hash),
             header,
@@ -331,7 +331,7 @@ impl Stamped {
             payload_hash,
             payload: Some(Payload {
                 salt: new.body.salt,
-                fact: new.fact,
+                meta: new.meta,
                 body: new.body.bytes,
             }),
             key,
@@ -351,7 +351,7 @@ impl Stamped {
         }
         if let Some(payload) = &self.payload {
             let digest = Hash::of(&payload.body);
-            if payload_hash(&payload.salt, &payload.fact, &digest) != self.payload_hash {
+            if payload_hash(&payload.salt, &payload.meta, &digest) != self.payload_hash {
                 return Err(ChainError::Payload);
             }
         }

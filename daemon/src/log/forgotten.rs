@@ -43,53 +43,11 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-impl EventsForgotten {
-    /// The kind as stored.
-    pub const KIND: &'static str = "EventsForgotten";
-
-    /// Reads an event; `None` when it is of another kind.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        match &event.payload {
-            Some(payload) if event.header.kind == Self::KIND => {
-                codec::decode_part(event, &payload.fact).map(Some)
-            }
-            Some(_) | None => Ok(None),
-        }
-    }
-}
-
 /// What the events of a tombstone held is gone from the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsErased {
     /// Position of the tombstone.
     pub tombstone: u64,
-}
-
-impl EventsErased {
-    /// The kind as stored.
-    pub const KIND: &'static str = "EventsErased";
-
-    /// Reads an event; `None` when it is of another kind.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        match &event.payload {
-            Some(payload) if event.header.kind == Self::KIND => {
-                codec::decode_part(event, &payload.fact).map(Some)
-            }
-            Some(_) | None => Ok(None),
-        }
-    }
-}
-
-/// Whether events of this kind say what became of forgotten events: they are never forgotten.
-#[must_use]
-pub fn tells_of_forgetting(kind: &str) -> bool {
-    matches!(kind, EventsForgotten::KIND | EventsErased::KIND)
 }
 
 /// A stream by its name, apart from any event.
@@ -293,7 +251,7 @@ pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
-    if tells_of_forgetting(&header.kind) || !is_anything(rows)? {
+    if header.kind.tells_of_forgetting() || !is_anything(rows)? {
         return Ok(false);
     }
     covers(rows, header.scope(), header.position)

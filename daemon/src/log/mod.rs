@@ -7,17 +7,21 @@ pub mod codec;
 mod event;
 pub mod forgotten;
 pub mod index;
+mod kind;
 pub mod names;
 pub mod objects;
+mod policy;
 mod read;
 mod record;
 
 pub use event::{
-    Actor, Body, ChainError, Hash, Header, KeyMark, NewEvent, Origin, Payload, ScopeOf, Stamped,
-    key_hash, link, payload_hash,
+    Actor, Body, ChainError, EncodedEvent, Hash, Header, KeyMark, Origin, Payload, ScopeOf,
+    Stamped, key_hash, link, payload_hash,
 };
 pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
+pub use kind::{EventKind, Kind};
 pub use names::BLOB_NAMES;
+pub use policy::{InPart, Inheritance, Policy, Transfer};
 pub use read::{Log, Stream};
 pub use record::{
     RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, encode as encode_record,

@@ -181,15 +181,15 @@ pub fn record_positions(key: &[u8], value: &[u8]) -> Option<RangeInclusive<u64>>
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Actor, Body, Hash, KeyMark, NewEvent};
+    use super::super::{Actor, Body, EncodedEvent, EventKind, Hash, KeyMark};
     use super::*;
 
     fn event(position: u64, length: usize) -> Stamped {
-        let new = NewEvent {
-            kind: "StepRecorded",
+        let new = EncodedEvent {
+            kind: EventKind::StepRecorded,
             session: Some("s-1".to_owned()),
             project: None,
-            fact: codec::EMPTY.to_vec(),
+            meta: codec::EMPTY.to_vec(),
             body: Body::new(vec![7; length], [1; 16]),
             origin: None,
         };

@@ -20,7 +20,7 @@ use crate::backup::restore::restore_to;
 use crate::backup::{Own, Served, Shelf, Source};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::{Blobs, creation};
 
@@ -53,7 +53,7 @@ pub fn backup(config: &Config, places: &Places, to: &Path, choices: Choices) -> 
             let shelf = Shelf {
                 rows: &opened.store,
                 blobs: &blobs,
-                fold: &Rooms,
+                fold: &Projections,
                 tail: opened.tail,
                 store: opened.store.id(),
             };
@@ -123,11 +123,17 @@ pub fn restore(config: &Config, places: &Places, from: &Path, into: Option<&Path
     };
     let _turn = clear_the_way(&data)?;
     let mut meter = Meter::new();
-    let held = restore_to(from, &data, &Rooms, &config.engine, &mut |what, at| {
-        if at.0.is_multiple_of(PROGRESS_EVERY) {
-            meter.show(&format!("{what} up to {at}"));
-        }
-    });
+    let held = restore_to(
+        from,
+        &data,
+        &Projections,
+        &config.engine,
+        &mut |what, at| {
+            if at.0.is_multiple_of(PROGRESS_EVERY) {
+                meter.show(&format!("{what} up to {at}"));
+            }
+        },
+    );
     meter.end();
     let held = held.map_err(text)?;
     lore::outln!(

@@ -1,11 +1,12 @@
 //! Decisions about messages and tool executions.
 
-use super::event::{Executed, MessageRecorded, Said, ToolRecorded};
 use super::view;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec};
-use crate::sessions::{Choice, Chosen, lineage};
+use crate::events::NewEvent;
+use crate::events::messages::{MessageEvent, MessageMeta, ToolCallMeta};
+use crate::log::Body;
+use crate::sessions::{Choice, lineage};
 use crate::store::PendingBlob;
 
 /// Wants a message recorded.
@@ -13,7 +14,7 @@ pub struct RecordMessage {
     /// Into which session.
     pub choice: Choice,
     /// What folding needs.
-    pub said: Said,
+    pub said: MessageMeta,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
     /// Blobs that the payload names: no sweep takes them before the event is committed.
@@ -25,8 +26,7 @@ impl Command for RecordMessage {
         let chosen = self.choice.decide(on)?;
         self.said.blobs = hashes(&self.blobs);
         let body = self.body.take().ok_or_else(decided_twice)?;
-        let fact = codec::encode(&self.said);
-        Ok(events(chosen, MessageRecorded::KIND, fact, body))
+        Ok(chosen.events(MessageEvent::Message(self.said.clone()), body))
     }
 }
 
@@ -35,7 +35,7 @@ pub struct RecordTool {
     /// Into which session.
     pub choice: Choice,
     /// What folding needs.
-    pub executed: Executed,
+    pub executed: ToolCallMeta,
     /// Whether it goes on, so that it must be there.
     pub goes_on: bool,
     /// The payload of the event; taken when it is decided.
@@ -60,26 +60,13 @@ impl Command for RecordTool {
         }
         self.executed.blobs = hashes(&self.blobs);
         let body = self.body.take().ok_or_else(decided_twice)?;
-        let fact = codec::encode(&self.executed);
-        Ok(events(chosen, ToolRecorded::KIND, fact, body))
+        Ok(chosen.events(MessageEvent::ToolCall(self.executed.clone()), body))
     }
 }
 
 fn hashes(blobs: &[PendingBlob]) -> Vec<serde_bytes::ByteArray<32>> {
     let hashes = blobs.iter().map(|blob| blob.reference().hash.into());
     hashes.collect()
-}
-
-fn events(chosen: Chosen, kind: &'static str, fact: Vec<u8>, body: Body) -> Vec<NewEvent> {
-    let event = NewEvent {
-        kind,
-        session: Some(chosen.session),
-        project: chosen.project,
-        fact,
-        body,
-        origin: None,
-    };
-    chosen.created.into_iter().chain([event]).collect()
 }
 
 fn decided_twice() -> Refusal {

@@ -1,15 +1,14 @@
 //! Messages and tool executions: what was said in a session, and what was done for it.
 
 mod command;
-mod event;
 pub mod operations;
 pub mod quotes;
 mod read;
 mod view;
 
-pub use event::{
-    Executed, Kind, MessageFact, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
-    blobs_of, decode_message, decode_tool, pack_of,
+pub use crate::events::messages::{
+    Kind, MessageEvent, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded,
+    ToolUse,
 };
 pub use read::{Execution, Of, Told, at, executions, executions_of, told};
 pub use view::{

@@ -2,12 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use super::event::{MessageRecorded, Said, Status, ToolRecorded, decode_message, decode_tool};
 use super::view::{self, Done, MessageRow, Use};
 use crate::clock::Micros;
+use crate::events;
+use crate::events::messages::{MessageMeta, MessageRecorded, Status, ToolCallMeta, ToolRecorded};
+use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::log::{Header, Log, Position};
 use crate::sessions::Line;
-use crate::steps::{Text, decode_step};
+use crate::steps::Text;
 use crate::store::{Error, Rows};
 
 /// A message with what its event says.
@@ -16,7 +18,7 @@ pub struct Told {
     /// When, by whom, in which session.
     pub header: Header,
     /// What the decision knew.
-    pub said: Said,
+    pub said: MessageMeta,
     /// What the caller brought; a long content is a blob still to be read.
     pub body: MessageRecorded,
 }
@@ -27,7 +29,7 @@ pub struct Told {
 /// [`Error`] when its record cannot be read, or its content was forgotten.
 pub fn told(log: &Log<'_>, row: &MessageRow) -> Result<Told, Error> {
     let event = log.event(row.record, row.position)?;
-    let (said, body) = decode_message(&event)?;
+    let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
     Ok(Told {
         header: event.header,
         said,
@@ -160,7 +162,7 @@ fn push_executions(
     };
     match one.done {
         Done::Step => {
-            let (numbered, body) = decode_step(&event)?;
+            let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
             let status = if numbered.success {
                 Status::Completed
             } else {
@@ -177,13 +179,13 @@ fn push_executions(
             });
         }
         Done::Execution => {
-            let (began, _) = decode_tool(&event)?;
+            let began: ToolCallMeta = events::meta(&event)?;
             let last = view::execution(rows, lines, &began.id)?;
             let event = match last {
                 Some((position, record)) => log.event(record, position)?,
                 None => event,
             };
-            let (executed, body) = decode_tool(&event)?;
+            let (executed, body): (ToolCallMeta, ToolRecorded) = events::both(&event)?;
             let ToolRecorded {
                 tool,
                 result,
@@ -198,7 +200,7 @@ fn push_executions(
             });
         }
         Done::Message => {
-            let (said, body) = decode_message(&event)?;
+            let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
             for tool in body.tools.into_iter().rev() {
                 let status = tool.status.unwrap_or(Status::Completed);
                 let of = Of::Message(said.id.clone());

@@ -35,7 +35,8 @@ use crate::engine::{
     Command, DataFolder, Decide, Engine, Fold, KeyClaim, Outcome, Published, Write,
 };
 use crate::error::{Code, Refusal};
-use crate::log::{NewEvent, index};
+use crate::events::NewEvent;
+use crate::log::index;
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};

@@ -8,13 +8,14 @@ use lore::protocol::SessionId;
 use super::operations::overview;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::events::Event;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::reading::Reading;
 use crate::resource::{Entry, Page, Resource, Touched};
 use crate::sessions::{self, Room, Within};
 use crate::state::State;
-use crate::store::{Error, Rows};
+use crate::store::Rows;
 
 /// Sessions that are listed: the newest that are in use.
 const LISTED_MAX: usize = 50;
@@ -98,13 +99,13 @@ impl Resource for Session {
     }
 
     /// Whatever happens in a session changes what it is as a whole.
-    fn touched(event: &Stamped) -> Result<Touched, Error> {
+    fn touched(event: &Stamped, _: Option<&Event>) -> Touched {
         let header = &event.header;
         let touched = header.session.as_ref().map(|session| {
-            let is_listed_anew = sessions::changes_lists(&header.kind);
+            let is_listed_anew = header.kind.has(|policy| policy.changes_lists);
             Touched::one(session, is_listed_anew)
         });
-        Ok(touched.unwrap_or_default())
+        touched.unwrap_or_default()
     }
 }
 

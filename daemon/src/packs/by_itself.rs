@@ -6,14 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::command::Turn;
-use super::event::Strategy;
 use super::gather::InSession;
 use super::prune::{Pruning, pruning};
 use super::size::context_size;
 use super::turn::{Prepared, turn};
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Position};
-use crate::messages::MessageRecorded;
+use crate::events::packs::Strategy;
+use crate::log::{Actor, EventKind, Position};
 use crate::operation::{Context, blocking};
 use crate::sessions::{self, Wish};
 use crate::state::State;
@@ -82,7 +81,9 @@ fn large(
         to = event.position();
         looked_at += 1;
         let header = event.header;
-        if let (Some(session), MessageRecorded::KIND) = (header.session, header.kind.as_str()) {
+        if header.kind == EventKind::MessageRecorded
+            && let Some(session) = header.session
+        {
             let actor = Actor {
                 client: concat!("lored/", env!("CARGO_PKG_VERSION")).to_owned(),
                 ..header.actor

@@ -1,12 +1,13 @@
 //! Decisions about packs and prunings.
 
-use super::event::{ContextPruned, ContextUnpruned, Item, PackMade};
 use super::gather::Among;
 use super::view;
 use crate::documents;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Position, codec, forgotten};
+use crate::events::NewEvent;
+use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackBuilt, PackEvent};
+use crate::log::{Body, Position, forgotten};
 use crate::sessions::{self, Choice, Room};
 
 /// Wants it recorded that a pack was made.
@@ -14,7 +15,7 @@ pub struct MakePack {
     /// For whom.
     pub among: Among,
     /// What it rests on.
-    pub made: PackMade,
+    pub made: PackBuilt,
     /// Up to where the log was read for it.
     pub read_at: Position,
     /// The payload of the event: nothing.
@@ -68,13 +69,11 @@ impl Command for MakePack {
             }
             Among::Project(project) => (None, Some(project.clone())),
         };
+        let built = PackEvent::Built(self.made.clone());
         Ok(vec![NewEvent {
-            kind: PackMade::KIND,
             session,
             project,
-            fact: codec::encode(&self.made),
-            body: self.body.clone(),
-            origin: None,
+            ..NewEvent::global(built, self.body.clone())
         }])
     }
 }
@@ -121,18 +120,17 @@ impl Command for TurnWorkingSet {
             .hint("Repeat the call.")
             .stale());
         }
-        let (kind, fact) = match &self.turn {
-            Turn::Prune(pruned) => (ContextPruned::KIND, codec::encode(pruned)),
-            Turn::Unprune(unpruned) => (ContextUnpruned::KIND, codec::encode(unpruned)),
+        let event = match &self.turn {
+            Turn::Prune(pruned) => PackEvent::Pruned(pruned.clone()),
+            Turn::Unprune(unpruned) => PackEvent::Unpruned(unpruned.clone()),
         };
-        Ok(vec![NewEvent {
-            kind,
-            session: Some(chosen.session),
-            project: row.project,
-            fact,
-            body: self.body.clone(),
-            origin: None,
-        }])
+        let body = self.body.clone();
+        Ok(vec![NewEvent::in_session(
+            chosen.session,
+            row.project,
+            event,
+            body,
+        )])
     }
 }
 

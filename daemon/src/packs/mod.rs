@@ -4,7 +4,6 @@
 pub mod by_itself;
 mod command;
 mod craft;
-mod event;
 mod gather;
 pub mod operations;
 mod prune;
@@ -13,8 +12,8 @@ mod size;
 mod turn;
 mod view;
 
-pub use event::{
-    ContextPruned, ContextUnpruned, Item, MadeFor, PackFact, PackMade, RestsOn, Strategy,
+pub use crate::events::packs::{
+    ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, PackEvent, RestsOn, Strategy,
 };
 pub use room::Room;
 pub use size::{Point, Pruned, context_size, prunings, series};

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::craft::{Kept, Weighed, Working, kept, tokens_of};
-use super::event::{ContextPruned, ContextUnpruned, Item, Strategy};
 use super::gather::{InSession, item_of};
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{self, EntityRef, relevance};
 use crate::error::Refusal;
+use crate::events::packs::{ContextPruned, ContextUnpruned, Item, Strategy};
 use crate::log::Position;
 use crate::messages::{self, Done, Use};
 use crate::sessions::Line;

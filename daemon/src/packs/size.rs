@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::event::{ContextUnpruned, PackFact};
 use super::view::working::{self, PrunedRow, Turn};
 use crate::clock::Micros;
+use crate::events::packs::{ContextUnpruned, PackEvent};
 use crate::log::{Log, Position};
 use crate::messages;
 use crate::sessions::Line;
@@ -147,10 +147,10 @@ fn turn_at(log: &Log<'_>, position: Position, turn: &Turn) -> Result<Option<(Mic
     let Some(event) = log.at(position)? else {
         return Ok(None);
     };
-    Ok(match PackFact::of(&event)? {
-        Some(PackFact::Unpruned(ContextUnpruned { tokens_before, .. })) => {
+    Ok(match PackEvent::of(&event)? {
+        Some(PackEvent::Unpruned(ContextUnpruned { tokens_before, .. })) => {
             Some((event.header.time, tokens_before))
         }
-        Some(PackFact::Made(_) | PackFact::Pruned(_)) | None => None,
+        Some(PackEvent::Built(_) | PackEvent::Pruned(_)) | None => None,
     })
 }

@@ -2,18 +2,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
 use serde_bytes::ByteArray;
 
-use super::event::{
-    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, ProjectShared,
-    WorktreeNoted, Written,
-};
 use super::view::{self, FileRow};
 use crate::clock::Micros;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec};
+use crate::events::projects::{
+    Change, DraftMeta, ProjectEvent, ProjectInitialised, ProjectShared, VersionMeta, WorktreeSeen,
+};
+use crate::events::{NewEvent, empty_body};
+use crate::log::Body;
 use crate::store::{PendingBlob, Rows};
 
 /// The project that an event is about, as far as its directory is known.
@@ -33,7 +32,7 @@ pub struct Known {
     /// Name and directory.
     pub initialised: ProjectInitialised,
     /// The worktree worked in.
-    pub worktree: WorktreeNoted,
+    pub worktree: WorktreeSeen,
 }
 
 impl Subject {
@@ -53,33 +52,20 @@ impl Subject {
             !anew || (row.name == made.name && row.path == made.path)
         });
         if !is_same {
-            events.push(self.event(
-                ProjectInitialised::KIND,
-                &known.initialised,
-                empty(self.salts[0]),
-            ));
+            let made = ProjectEvent::Initialised(known.initialised.clone());
+            events.push(self.event(made, empty_body(self.salts[0])));
         }
         let worktree = view::worktree(rows, &self.project, &known.worktree.path)?;
         if worktree.is_none_or(|noted| noted.branch != known.worktree.branch) {
-            events.push(self.event(WorktreeNoted::KIND, &known.worktree, empty(self.salts[1])));
+            let seen = ProjectEvent::WorktreeSeen(known.worktree.clone());
+            events.push(self.event(seen, empty_body(self.salts[1])));
         }
         Ok(events)
     }
 
-    fn event<F: Serialize>(&self, kind: &'static str, fact: &F, body: Body) -> NewEvent {
-        NewEvent {
-            kind,
-            session: None,
-            project: Some(self.project.clone()),
-            fact: codec::encode(fact),
-            body,
-            origin: None,
-        }
+    fn event(&self, event: ProjectEvent, body: Body) -> NewEvent {
+        NewEvent::in_project(&self.project, event, body)
     }
-}
-
-fn empty(salt: [u8; 16]) -> Body {
-    Body::new(codec::EMPTY.to_vec(), salt)
 }
 
 /// No project has this id.
@@ -129,14 +115,9 @@ impl Command for Shares {
         if view::project(on.rows, &self.project)?.is_none() {
             return Err(unknown(&self.project));
         }
-        Ok(vec![NewEvent {
-            kind: ProjectShared::KIND,
-            session: None,
-            project: Some(self.project.clone()),
-            fact: codec::encode(&self.shared),
-            body: empty(self.salt),
-            origin: None,
-        }])
+        let shared = ProjectEvent::Shared(self.shared);
+        let body = empty_body(self.salt);
+        Ok(vec![NewEvent::in_project(&self.project, shared, body)])
     }
 }
 
@@ -222,7 +203,7 @@ impl Command for WriteContext {
         }
         let failed = draft.filter(|draft| on.now.saturating_sub(draft.at) <= self.attempts_kept);
         let by_agent = matches!(self.change, Change::Updated | Change::Appended);
-        let written = Written {
+        let written = VersionMeta {
             file_type: self.file_type.clone(),
             version: version + 1,
             change: self.change,
@@ -240,7 +221,7 @@ impl Command for WriteContext {
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;
-        events.push(self.subject.event(ContextWritten::KIND, &written, body));
+        events.push(self.subject.event(ProjectEvent::Written(written), body));
         Ok(events)
     }
 }
@@ -267,13 +248,13 @@ impl Command for DraftContext {
         let before = draft
             .filter(|draft| on.now.saturating_sub(draft.at) <= self.attempts_kept)
             .map_or(0, |draft| draft.attempts);
-        let drafted = Drafted {
+        let drafted = DraftMeta {
             file_type: self.file_type.clone(),
             attempt: before.saturating_add(1),
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;
-        events.push(self.subject.event(ContextDrafted::KIND, &drafted, body));
+        events.push(self.subject.event(ProjectEvent::DraftSaved(drafted), body));
         Ok(events)
     }
 }

@@ -9,7 +9,6 @@ mod changes;
 mod command;
 pub mod compare;
 pub mod disk;
-mod event;
 pub mod files;
 mod guide;
 mod marker;
@@ -27,12 +26,12 @@ mod validate;
 mod view;
 pub mod watch;
 
+pub use crate::events::projects::{
+    Change, ContextWritten, DraftMeta, DraftSaved, FileVersion, ProjectEvent, ProjectInitialised,
+    ProjectShared, ShareAccess, VersionMeta, WorktreeSeen, brought,
+};
 #[cfg(test)]
 pub(crate) use command::{DraftContext, Initialise, Known, Report, Shares, Subject, WriteContext};
-pub use event::{
-    Change, ContextDrafted, ContextWritten, Drafted, FileVersion, ProjectFact, ProjectInitialised,
-    ProjectShared, ShareAccess, WorktreeNoted, Written, blobs_of, brought,
-};
 pub use files::remove_files;
 pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};

@@ -3,11 +3,11 @@
 use serde_bytes::ByteArray;
 
 use super::command::{DraftContext, Report, Subject, WriteContext};
-use super::event::{Change, ContextDrafted, ContextWritten};
 use super::room::Room;
 use super::validate::Validation;
 use crate::clock::Micros;
 use crate::error::Refusal;
+use crate::events::projects::{Change, ContextWritten, DraftSaved};
 use crate::log::{Body, Hash, codec};
 use crate::operation::Context;
 use crate::steps::Text;
@@ -82,7 +82,7 @@ impl Prepared {
     /// When a long content cannot be put away.
     pub fn drafted(cx: &Context, content: String) -> Result<Self, Refusal> {
         Self::of(cx, content, |content| {
-            codec::encode(&ContextDrafted { content })
+            codec::encode(&DraftSaved { content })
         })
     }
 

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::event::ProjectFact;
 use super::operations::content_of;
 use super::view::{self, FileRow};
 use crate::error::{Code, Refusal};
+use crate::events::Event;
+use crate::events::projects::ProjectEvent;
 use crate::log::Stamped;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{Entry, Page, Resource, Touched};
 use crate::state::State;
-use crate::store::{Error, Rows};
+use crate::store::Rows;
 
 /// Files that are listed at most: of the caller's project first, then those changed last.
 const LISTED_MAX: usize = 100;
@@ -77,23 +78,30 @@ impl Resource for ContextFile {
         row(rows, id).map(drop)
     }
 
-    fn touched(event: &Stamped) -> Result<Touched, Error> {
-        Ok(match (&event.header.project, ProjectFact::of(event)?) {
-            (Some(project), Some(ProjectFact::Written(written))) => {
-                Touched::one(format!("{project}/{}", written.file_type), true)
-            }
-            (
-                _,
-                Some(
-                    ProjectFact::Initialised(_)
-                    | ProjectFact::Worktree(_)
-                    | ProjectFact::Written(_)
-                    | ProjectFact::Drafted(_)
-                    | ProjectFact::Shared(_),
-                )
-                | None,
-            ) => Touched::default(),
-        })
+    fn touched(event: &Stamped, meta: Option<&Event>) -> Touched {
+        let Some(meta) = meta else {
+            return Touched::default();
+        };
+        match meta {
+            Event::Project(ProjectEvent::Written(version)) => match &event.header.project {
+                Some(project) => Touched::one(format!("{project}/{}", version.file_type), true),
+                None => Touched::default(),
+            },
+            Event::Project(
+                ProjectEvent::Initialised(_)
+                | ProjectEvent::WorktreeSeen(_)
+                | ProjectEvent::DraftSaved(_)
+                | ProjectEvent::Shared(_),
+            )
+            | Event::Session(_)
+            | Event::Step(_)
+            | Event::Message(_)
+            | Event::Entity(_)
+            | Event::Pack(_)
+            | Event::Checkpoint(_)
+            | Event::Document(_)
+            | Event::Forgetting(_) => Touched::default(),
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Change, Drafted, ProjectFact, ShareAccess, Written};
 use crate::clock::Micros;
+use crate::events::projects::{Change, DraftMeta, ProjectEvent, ShareAccess, VersionMeta};
 use crate::log::{Position, RecordKey, Stamped, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
@@ -52,7 +52,7 @@ pub struct WorktreeRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRow {
     /// What its event says of it.
-    pub written: Written,
+    pub written: VersionMeta,
     /// Where its event is.
     pub position: u64,
     /// In which record.
@@ -140,7 +140,7 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: ProjectFact,
+    change: &ProjectEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(project) = &event.header.project else {
@@ -149,25 +149,25 @@ pub fn apply(
     let at = event.header.happened_at();
     let own = key(b'p', project, &[]);
     let known: Option<ProjectRow> = get(rows, &own)?;
-    match fact {
-        ProjectFact::Initialised(made) => {
+    match change {
+        ProjectEvent::Initialised(made) => {
             let row = ProjectRow {
-                name: made.name,
-                path: made.path,
+                name: made.name.clone(),
+                path: made.path.clone(),
                 created_at: known.map_or(at, |known| known.created_at),
                 updated_at: at,
             };
             put(rows, &own, &row);
             return Ok(());
         }
-        ProjectFact::Worktree(noted) => {
+        ProjectEvent::WorktreeSeen(noted) => {
             let row = WorktreeRow {
-                branch: noted.branch,
+                branch: noted.branch.clone(),
                 noted_at: at,
             };
             put(rows, &key(b'w', project, &[noted.path.as_bytes()]), &row);
         }
-        ProjectFact::Shared(shared) => {
+        ProjectEvent::Shared(shared) => {
             let own = key(b's', project, &[&shared.user.to_be_bytes()]);
             match shared.access {
                 Some(access) => put(rows, &own, &ShareRow { access, since: at }),
@@ -175,8 +175,10 @@ pub fn apply(
             }
             return Ok(());
         }
-        ProjectFact::Written(written) => apply_written(rows, event, project, written, record),
-        ProjectFact::Drafted(drafted) => {
+        ProjectEvent::Written(written) => {
+            apply_written(rows, event, project, written.clone(), record)
+        }
+        ProjectEvent::DraftSaved(drafted) => {
             let row = DraftRow {
                 attempts: drafted.attempt,
                 at: event.header.time,
@@ -185,7 +187,7 @@ pub fn apply(
             };
             put(
                 rows,
-                &draft_key(project, &drafted, event.header.author()),
+                &draft_key(project, drafted, event.header.author()),
                 &row,
             );
         }
@@ -200,7 +202,7 @@ pub fn apply(
     Ok(())
 }
 
-fn draft_key(project: &str, drafted: &Drafted, agent: &str) -> Vec<u8> {
+fn draft_key(project: &str, drafted: &DraftMeta, agent: &str) -> Vec<u8> {
     key(
         b'd',
         project,
@@ -212,7 +214,7 @@ fn apply_written(
     rows: &mut dyn RowsMut,
     event: &Stamped,
     project: &str,
-    written: Written,
+    written: VersionMeta,
     record: RecordKey,
 ) {
     let file_type = written.file_type.clone();

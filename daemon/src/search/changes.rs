@@ -8,11 +8,13 @@ use lored_retrieval::text::{Addition, Change, Unit, key};
 use super::pieces::{
     Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces,
 };
-use crate::checkpoints::CheckpointFact;
-use crate::documents::DocumentFact;
-use crate::log::{EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped};
-use crate::projects::ProjectFact;
-use crate::sessions;
+use crate::checkpoints::CheckpointEvent;
+use crate::documents::DocumentEvent;
+use crate::events::Event;
+use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
+use crate::log::{Log, Position, RecordKey, ScopeOf, Stamped};
+use crate::projects::ProjectEvent;
+use crate::sessions::SessionEvent;
 use crate::store::{Blobs, Error};
 
 /// How many texts before a message or result stand beside it.
@@ -41,29 +43,73 @@ pub struct Changes {
 pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes, Error> {
     let before = event.position().0;
     let mut changes = Changes::default();
-    if let (Some(session), true) = (&event.header.session, sessions::is_tombstone(event)) {
-        changes.text.push(Change::RemoveSession {
-            session: of_session(session),
-            before,
-        });
-        changes.is_forgetting = true;
+    let Some(meta) = Event::of(event)? else {
         return Ok(changes);
-    }
-    if let Some(told) = EventsForgotten::of(event)? {
-        forget(log, event, &told, &mut changes)?;
-        changes.is_forgetting = true;
-        return Ok(changes);
-    }
-    for group in groups_replaced(event)? {
-        changes.text.push(Change::RemoveGroup { group, before });
-    }
-    if let (Some(DocumentFact::Removed), Some(source)) =
-        (DocumentFact::of(event)?, &event.header.project)
-    {
-        changes.text.push(Change::RemoveSession {
-            session: of_source(source),
-            before,
-        });
+    };
+    let session = event.header.session.as_deref();
+    let project = event.header.project.as_deref();
+    let mut group = |group| changes.text.push(Change::RemoveGroup { group, before });
+    match &meta {
+        Event::Session(SessionEvent::Forgotten(_)) => {
+            changes
+                .text
+                .extend(session.map(|session| Change::RemoveSession {
+                    session: of_session(session),
+                    before,
+                }));
+            changes.is_forgetting = true;
+            return Ok(changes);
+        }
+        Event::Forgetting(ForgettingEvent::Events(told)) => {
+            forget(log, event, told, &mut changes)?;
+            changes.is_forgetting = true;
+            return Ok(changes);
+        }
+        Event::Document(document) => match document {
+            DocumentEvent::Ingested(taken) => group(of_document(&taken.document)),
+            DocumentEvent::Removed(removed) => group(of_document(&removed.document)),
+            DocumentEvent::SourceRemoved => {
+                changes
+                    .text
+                    .extend(project.map(|source| Change::RemoveSession {
+                        session: of_source(source),
+                        before,
+                    }));
+            }
+            DocumentEvent::SourceAdded(_)
+            | DocumentEvent::PartAdded(_)
+            | DocumentEvent::Restatted(_)
+            | DocumentEvent::FileFailed(_)
+            | DocumentEvent::FailureCleared(_) => {}
+        },
+        Event::Project(ProjectEvent::Written(version)) => {
+            group(of_context(project.unwrap_or_default(), &version.file_type));
+        }
+        Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => {
+            for gone in &deleted.gone {
+                group(of_checkpoint(&gone.checkpoint.to_string()));
+            }
+        }
+        Event::Session(
+            SessionEvent::Created(_)
+            | SessionEvent::Updated
+            | SessionEvent::Closed
+            | SessionEvent::Leased(_)
+            | SessionEvent::Released(_)
+            | SessionEvent::Erased,
+        )
+        | Event::Project(
+            ProjectEvent::Initialised(_)
+            | ProjectEvent::WorktreeSeen(_)
+            | ProjectEvent::DraftSaved(_)
+            | ProjectEvent::Shared(_),
+        )
+        | Event::Checkpoint(CheckpointEvent::Saved(_) | CheckpointEvent::KeyMarked(_))
+        | Event::Forgetting(ForgettingEvent::EventsErased(_) | ForgettingEvent::Content(_))
+        | Event::Step(_)
+        | Event::Message(_)
+        | Event::Entity(_)
+        | Event::Pack(_) => {}
     }
     add(log, blobs, event, &mut changes)?;
     Ok(changes)
@@ -157,33 +203,6 @@ fn forget(
     next.retain(|position, _| !is_forgotten(position));
     changes.anew = next.into_iter().collect();
     Ok(())
-}
-
-/// The groups whose earlier units go with an event.
-fn groups_replaced(event: &Stamped) -> Result<Vec<u64>, Error> {
-    if let Some(fact) = DocumentFact::of(event)? {
-        return Ok(match fact {
-            DocumentFact::Taken(taken) => vec![of_document(&taken.document)],
-            DocumentFact::Gone(gone) => vec![of_document(&gone.document)],
-            DocumentFact::Added(_)
-            | DocumentFact::Removed
-            | DocumentFact::Continued(_)
-            | DocumentFact::Touched(_)
-            | DocumentFact::Failed(_)
-            | DocumentFact::FailureGone(_) => Vec::new(),
-        });
-    }
-    if let Some(ProjectFact::Written(written)) = ProjectFact::of(event)? {
-        let project = event.header.project.as_deref().unwrap_or_default();
-        return Ok(vec![of_context(project, &written.file_type)]);
-    }
-    if let Some(CheckpointFact::Deleted(deleted)) = CheckpointFact::of(event)? {
-        let gone = deleted.gone.iter();
-        return Ok(gone
-            .map(|gone| of_checkpoint(&gone.checkpoint.to_string()))
-            .collect());
-    }
-    Ok(Vec::new())
 }
 
 /// The beginnings of the texts before an event in its session, in their order.

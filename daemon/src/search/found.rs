@@ -8,18 +8,19 @@ use lored_retrieval::text::Kind;
 
 use super::pieces::{Piece, Pieces, pieces};
 use super::tiers::{text_number, text_position};
-use crate::checkpoints::{self, CheckpointFact};
+use crate::checkpoints::{CheckpointEvent, Metadata};
 use crate::clock::{Micros, format_time};
 use crate::documents::operations::{chunk_index, content::modified};
-use crate::documents::{self, Catalogue, DocumentFact, Root};
+use crate::documents::{self, Catalogue, DocumentEvent, Root};
 use crate::error::Refusal;
+use crate::events;
+use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::log::{Position, Stamped};
-use crate::messages::{MessageFact, Sender};
+use crate::messages::{MessageEvent, Sender};
 use crate::operation::Context;
 use crate::projects::FileVersion;
 use crate::sessions;
 use crate::state::State;
-use crate::steps;
 use crate::store::Error;
 
 /// Events whose texts are kept while one search goes on.
@@ -213,9 +214,9 @@ impl<'r> Reader<'r> {
         piece: &Piece,
         result: &mut Described,
     ) -> Result<bool, Refusal> {
-        let document = match DocumentFact::of(event)? {
-            Some(DocumentFact::Taken(taken)) => taken.document,
-            Some(DocumentFact::Continued(continued)) => continued.document,
+        let document = match DocumentEvent::of(event)? {
+            Some(DocumentEvent::Ingested(taken)) => taken.document,
+            Some(DocumentEvent::PartAdded(continued)) => continued.document,
             _ => return Ok(false),
         };
         let Some(entry) = self.catalogue.get(&document) else {
@@ -279,24 +280,24 @@ impl<'r> Reader<'r> {
         };
         match result.kind {
             Kind::Message => {
-                let Some(MessageFact::Said(said)) = MessageFact::of(event)? else {
+                let Some(MessageEvent::Message(said)) = MessageEvent::of(event)? else {
                     return Ok(false);
                 };
                 result.id = piece(said.id);
                 result.title = sender(said.sender).to_owned();
             }
             Kind::Step => {
-                let (numbered, body) = steps::decode_step(event)?;
+                let (numbered, body): (StepAssigned, StepRecorded) = events::both(event)?;
                 result.id = piece(format!("{session}/steps/{}", numbered.step));
                 result.step = Some(u64::from(numbered.step));
                 result.title = body.tool;
             }
             Kind::Checkpoint => {
-                let Some(CheckpointFact::Saved(saved)) = CheckpointFact::of(event)? else {
+                let Some(CheckpointEvent::Saved(saved)) = CheckpointEvent::of(event)? else {
                     return Ok(false);
                 };
                 result.id = saved.checkpoint.to_string();
-                let name = checkpoints::described(event)?.name;
+                let name = Metadata::of_event(event)?.name;
                 result.title = name.unwrap_or_else(|| result.id.clone());
             }
             Kind::Document | Kind::Context => return Ok(false),

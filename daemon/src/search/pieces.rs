@@ -3,16 +3,17 @@
 //! They are made when an event is indexed, and made again when one of them is shown: so the index
 //! holds no text, and what is quoted is what the log says.
 
+use crate::checkpoints::{CheckpointEvent, CheckpointSaved, Metadata};
+use crate::documents::{self, DocumentEvent};
+use crate::events::documents::{DocumentIngested, PartAdded};
+use crate::events::{Event, body};
+use crate::log::Stamped;
+use crate::messages::{MessageEvent, MessageRecorded};
+use crate::projects::{ContextWritten, ProjectEvent, VersionMeta};
+use crate::steps::{StepEvent, StepRecorded, Text};
+use crate::store::{Blobs, Error};
 use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
-
-use crate::checkpoints::{self, CheckpointFact};
-use crate::documents::{self, DocumentFact};
-use crate::log::Stamped;
-use crate::messages::{self, MessageFact};
-use crate::projects::{self, ProjectFact};
-use crate::steps::{self, StepRecorded, Text};
-use crate::store::{Blobs, Error};
 
 /// Pieces of a message, a result or a context file that can be found, at most.
 const PIECES_MAX: usize = 64;
@@ -154,9 +155,7 @@ pub fn of_checkpoint(checkpoint: &str) -> u64 {
 /// Whether an event's kind is one that speaks in a session: a message or a step.
 #[must_use]
 pub fn is_talk(event: &Stamped) -> bool {
-    let kind = event.header.kind.as_str();
-    event.header.session.is_some()
-        && (kind == StepRecorded::KIND || kind == messages::MessageRecorded::KIND)
+    event.header.session.is_some() && event.header.kind.has(|policy| policy.is_talk)
 }
 
 /// The searchable texts of an event; `None` when it has none.
@@ -164,41 +163,78 @@ pub fn is_talk(event: &Stamped) -> bool {
 /// # Errors
 /// [`Error`] when it does not decode, or a text cannot be read.
 pub fn pieces(blobs: &Blobs, event: &Stamped) -> Result<Option<Pieces>, Error> {
-    if event.payload.is_none() {
+    let Some(meta) = Event::of(event)? else {
         return Ok(None);
+    };
+    match meta {
+        Event::Step(StepEvent::Recorded(_)) => of_step(blobs, event),
+        Event::Message(MessageEvent::Message(_)) => of_message(blobs, event),
+        Event::Document(DocumentEvent::Ingested(meta)) => {
+            let (document, title) = (meta.document, meta.title);
+            of_part(
+                blobs,
+                event,
+                (&document, title, 0),
+                body::<DocumentIngested>(event)?.part,
+            )
+        }
+        Event::Document(DocumentEvent::PartAdded(meta)) => {
+            let (document, title) = (meta.document, meta.title);
+            let part = body::<PartAdded>(event)?.part;
+            of_part(blobs, event, (&document, title, meta.first_chunk), part)
+        }
+        Event::Project(ProjectEvent::Written(version)) => of_version(blobs, event, &version),
+        Event::Checkpoint(CheckpointEvent::Saved(saved)) => of_saved(event, &saved),
+        Event::Session(_)
+        | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
+        | Event::Message(MessageEvent::ToolCall(_))
+        | Event::Entity(_)
+        | Event::Pack(_)
+        | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
+        | Event::Project(
+            ProjectEvent::Initialised(_)
+            | ProjectEvent::WorktreeSeen(_)
+            | ProjectEvent::DraftSaved(_)
+            | ProjectEvent::Shared(_),
+        )
+        | Event::Document(
+            DocumentEvent::SourceAdded(_)
+            | DocumentEvent::SourceRemoved
+            | DocumentEvent::Restatted(_)
+            | DocumentEvent::Removed(_)
+            | DocumentEvent::FileFailed(_)
+            | DocumentEvent::FailureCleared(_),
+        )
+        | Event::Forgetting(_) => Ok(None),
     }
-    if let Some(part) = documents::part_of(event)? {
-        return of_part(blobs, event, part);
-    }
-    if is_talk(event) {
-        return of_talk(blobs, event);
-    }
-    if let Some(ProjectFact::Written(written)) = ProjectFact::of(event)? {
-        let project = event.header.project.as_deref().unwrap_or_default();
-        let (content, _) = projects::brought(event)?;
-        let Some(content) = content else {
-            return Ok(None);
-        };
-        let content = content.read(blobs)?;
-        return Ok(Some(Pieces {
-            kind: Kind::Context,
-            group: of_context(project, &written.file_type),
-            session: 0,
-            title: written.file_type.replace('_', " "),
-            all: cut(&content, "context.md"),
-        }));
-    }
-    of_saved(event)
+}
+
+/// What a version of a context file says.
+fn of_version(
+    blobs: &Blobs,
+    event: &Stamped,
+    version: &VersionMeta,
+) -> Result<Option<Pieces>, Error> {
+    let project = event.header.project.as_deref().unwrap_or_default();
+    let Some(content) = body::<ContextWritten>(event)?.content else {
+        return Ok(None);
+    };
+    let content = content.read(blobs)?;
+    Ok(Some(Pieces {
+        kind: Kind::Context,
+        group: of_context(project, &version.file_type),
+        session: 0,
+        title: version.file_type.replace('_', " "),
+        all: cut(&content, "context.md"),
+    }))
 }
 
 /// What a checkpoint is called, and what is said with it.
-fn of_saved(event: &Stamped) -> Result<Option<Pieces>, Error> {
-    let (Some(CheckpointFact::Saved(saved)), Some(session)) =
-        (CheckpointFact::of(event)?, &event.header.session)
-    else {
+fn of_saved(event: &Stamped, saved: &CheckpointSaved) -> Result<Option<Pieces>, Error> {
+    let Some(session) = &event.header.session else {
         return Ok(None);
     };
-    let metadata = checkpoints::described(event)?;
+    let metadata = Metadata::of_event(event)?;
     if metadata.map.is_empty() {
         return Ok(None);
     }
@@ -217,15 +253,13 @@ fn of_saved(event: &Stamped) -> Result<Option<Pieces>, Error> {
     }))
 }
 
-fn of_part(blobs: &Blobs, event: &Stamped, part: documents::Part) -> Result<Option<Pieces>, Error> {
-    let (document, title, first) = match DocumentFact::of(event)? {
-        Some(DocumentFact::Taken(taken)) => (taken.document, taken.title, 0),
-        Some(DocumentFact::Continued(continued)) => {
-            let title = continued.title;
-            (continued.document, title, continued.first_chunk)
-        }
-        _ => return Ok(None),
-    };
+/// A part of a document: of which one, its title, and the number of the part's first chunk.
+fn of_part(
+    blobs: &Blobs,
+    event: &Stamped,
+    (document, title, first): (&str, String, u32),
+    part: documents::Part,
+) -> Result<Option<Pieces>, Error> {
     let text = part.text.read(blobs)?;
     let mut all = Vec::with_capacity(part.chunks.len());
     let mut ended = 0;
@@ -245,39 +279,39 @@ fn of_part(blobs: &Blobs, event: &Stamped, part: documents::Part) -> Result<Opti
     }
     Ok(Some(Pieces {
         kind: Kind::Document,
-        group: of_document(&document),
+        group: of_document(document),
         session: of_source(event.header.project.as_deref().unwrap_or_default()),
         title,
         all,
     }))
 }
 
-/// What was said, or what a tool returned with the call that it came of.
-fn of_talk(blobs: &Blobs, event: &Stamped) -> Result<Option<Pieces>, Error> {
-    let Some(session) = event.header.session.as_deref() else {
-        return Ok(None);
-    };
+/// What a tool returned with the call that it came of.
+fn of_step(blobs: &Blobs, event: &Stamped) -> Result<Option<Pieces>, Error> {
     let read = |text: Option<Text>| text.map(|text| text.read(blobs)).transpose();
-    let (kind, title, text) = if event.header.kind == StepRecorded::KIND {
-        let (_, body) = steps::decode_step(event)?;
-        let asked = read(body.parameters)?.unwrap_or_default();
-        let asked: String = asked.chars().take(500).collect();
-        let purpose = body.purpose.unwrap_or_default();
-        let title = [body.tool.as_str(), &purpose, &asked].map(str::trim);
-        let title: Vec<&str> = title.into_iter().filter(|one| !one.is_empty()).collect();
-        let result = match read(body.result)? {
-            Some(result) => result,
-            None => read(body.error)?.unwrap_or_default(),
-        };
-        (Kind::Step, title.join(" "), result)
-    } else {
-        let Some(MessageFact::Said(_)) = MessageFact::of(event)? else {
-            return Ok(None);
-        };
-        let (_, body) = messages::decode_message(event)?;
-        (Kind::Message, String::new(), body.content.read(blobs)?)
+    let step: StepRecorded = body(event)?;
+    let asked = read(step.parameters)?.unwrap_or_default();
+    let asked: String = asked.chars().take(500).collect();
+    let purpose = step.purpose.unwrap_or_default();
+    let title = [step.tool.as_str(), &purpose, &asked].map(str::trim);
+    let title: Vec<&str> = title.into_iter().filter(|one| !one.is_empty()).collect();
+    let result = match read(step.result)? {
+        Some(result) => result,
+        None => read(step.error)?.unwrap_or_default(),
     };
-    let mut all = cut(&text, "talk.txt");
+    Ok(of_talk(event, Kind::Step, title.join(" "), &result))
+}
+
+/// What was said.
+fn of_message(blobs: &Blobs, event: &Stamped) -> Result<Option<Pieces>, Error> {
+    let content = body::<MessageRecorded>(event)?.content.read(blobs)?;
+    Ok(of_talk(event, Kind::Message, String::new(), &content))
+}
+
+/// A part of the conversation; `None` outside sessions.
+fn of_talk(event: &Stamped, kind: Kind, title: String, text: &str) -> Option<Pieces> {
+    let session = event.header.session.as_deref()?;
+    let mut all = cut(text, "talk.txt");
     if all.is_empty() && !title.is_empty() {
         all.push(Piece {
             number: 0,
@@ -286,13 +320,13 @@ fn of_talk(blobs: &Blobs, event: &Stamped) -> Result<Option<Pieces>, Error> {
             told: 0,
         });
     }
-    Ok(Some(Pieces {
+    Some(Pieces {
         kind,
         group: of_session(session),
         session: of_session(session),
         title,
         all,
-    }))
+    })
 }
 
 /// A text cut as documents are, by the ending of a name that it could have.

@@ -24,7 +24,7 @@ pub struct Tiered {
     pub store: RwLock<VectorStore>,
     /// Units that have no vector yet, the newest last; known once the text index has caught up.
     pub missing: Mutex<BTreeSet<u64>>,
-    /// Held while files are written anew: one at a time. Taken before the store.
+    /// Held while files are written anew: one at a time. DocumentMeta before the store.
     pub compacting: Mutex<()>,
 }
 

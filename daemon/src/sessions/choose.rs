@@ -2,13 +2,14 @@
 
 use lore::protocol::SessionId;
 
-use super::event::{SessionBegun, SessionCreated};
 use super::tombstone::{Tombstone, forgotten};
 use super::view::{self, Lease, SessionRow};
 use crate::clock::{Clock, Micros, format_time};
 use crate::engine::Decide;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Body, Header, NewEvent, Position};
+use crate::events::sessions::{SessionCreated, SessionEvent, SessionOrigin};
+use crate::events::{Event, NewEvent};
+use crate::log::{Actor, Body, Header, Position};
 use crate::operation::Caller;
 use crate::store::{Error, Rows};
 
@@ -108,6 +109,15 @@ pub fn session_of(header: &Header) -> Result<SessionId, Refusal> {
     })
 }
 
+impl Chosen {
+    /// The events of a write: the one that makes the session, if it is new, and the write's own.
+    #[must_use]
+    pub fn events(self, event: impl Into<Event>, body: Body) -> Vec<NewEvent> {
+        let own = NewEvent::in_session(self.session, self.project, event, body);
+        self.created.into_iter().chain([own]).collect()
+    }
+}
+
 impl Choice {
     /// Prepares.
     #[must_use]
@@ -171,9 +181,9 @@ impl Choice {
                 let last = current(on.rows, on.actor, project.as_deref(), on.now)?;
                 fenced(on.rows, on.now, last.as_deref().unwrap_or_default(), *fence)?;
                 let event = |session: &String| {
-                    let begun = SessionBegun::default();
+                    let created = SessionEvent::Created(SessionOrigin::default());
                     let body = new_body.clone();
-                    SessionCreated::event(session.clone(), project.clone(), &begun, body)
+                    NewEvent::in_session(session, project.clone(), created, body)
                 };
                 Ok(Chosen {
                     created: last.is_none().then(|| event(new_id)),
@@ -183,9 +193,8 @@ impl Choice {
             }
             Self::New { project, id, body } => {
                 check_free(on.rows, id)?;
-                let begun = SessionBegun::default();
-                let event =
-                    SessionCreated::event(id.clone(), project.clone(), &begun, body.clone());
+                let created = SessionEvent::Created(SessionOrigin::default());
+                let event = NewEvent::in_session(id, project.clone(), created, body.clone());
                 Ok(Chosen {
                     session: id.clone(),
                     project: project.clone(),

@@ -1,16 +1,16 @@
 //! Decisions about sessions.
 
-use super::choose::{Choice, Chosen, LEASES_MAX, check_free, find, open};
-use super::event::{
-    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionLeased,
-    SessionUpdated,
-};
+use super::choose::{Choice, LEASES_MAX, check_free, find, open};
 use super::lineage::{FORKS_DEEP_MAX, lineage};
 use super::view::{self, Details};
 use crate::clock::Micros;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Position, codec};
+use crate::events::NewEvent;
+use crate::events::sessions::{
+    LeaseReleased, Parent, SessionEvent, SessionLeased, SessionOrigin, SessionUpdated,
+};
+use crate::log::{Body, Position};
 
 /// Tags of a session.
 pub(super) const TAGS_MAX: usize = 64;
@@ -48,16 +48,13 @@ impl Command for CreateSession {
             (Some(user), None) => view::preferences_of(on.rows, user)?,
             _ => None,
         };
-        let begun = SessionBegun {
+        let created = SessionEvent::Created(SessionOrigin {
             preferences,
             parent: self.parent.clone(),
-        };
-        Ok(vec![SessionCreated::event(
-            self.session.clone(),
-            self.project.clone(),
-            &begun,
-            self.body.clone(),
-        )])
+        });
+        let (session, project) = (&self.session, self.project.clone());
+        let body = self.body.clone();
+        Ok(vec![NewEvent::in_session(session, project, created, body)])
     }
 }
 
@@ -83,21 +80,16 @@ pub enum Noted {
 impl Command for Note {
     fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
-        let kind = match &self.what {
+        let event = match &self.what {
             Noted::Updated(updated) => {
                 let mut details = view::details(on.rows, &chosen.session)?;
                 details.set(updated);
                 check_size(&details)?;
-                SessionUpdated::KIND
+                SessionEvent::Updated
             }
-            Noted::Closed => SessionClosed::KIND,
+            Noted::Closed => SessionEvent::Closed,
         };
-        Ok(events(
-            chosen,
-            kind,
-            codec::EMPTY.to_vec(),
-            self.body.clone(),
-        ))
+        Ok(chosen.events(event, self.body.clone()))
     }
 }
 
@@ -119,18 +111,6 @@ fn check_size(details: &Details) -> Result<(), Refusal> {
         .hint("Take some away: null in place of a value removes it."));
     }
     Ok(())
-}
-
-fn events(chosen: Chosen, kind: &'static str, fact: Vec<u8>, body: Body) -> Vec<NewEvent> {
-    let event = NewEvent {
-        kind,
-        session: Some(chosen.session),
-        project: chosen.project,
-        fact,
-        body,
-        origin: None,
-    };
-    chosen.created.into_iter().chain([event]).collect()
 }
 
 /// Wants a lease of a session.
@@ -177,8 +157,7 @@ impl Command for TakeLease {
             until: on.now.saturating_add(self.micros),
             token: self.token.map(|token| token.0),
         };
-        let fact = codec::encode(&leased);
-        Ok(events(chosen, SessionLeased::KIND, fact, self.body.clone()))
+        Ok(chosen.events(SessionEvent::Leased(leased), self.body.clone()))
     }
 }
 
@@ -226,13 +205,11 @@ impl Command for ReleaseLease {
             name,
             token: self.token.0,
         };
-        Ok(vec![NewEvent {
-            kind: LeaseReleased::KIND,
-            session: Some(self.session.clone()),
-            project: self.project.clone(),
-            fact: codec::encode(&released),
-            body: self.body.clone(),
-            origin: None,
-        }])
+        Ok(vec![NewEvent::in_session(
+            &self.session,
+            self.project.clone(),
+            SessionEvent::Released(released),
+            self.body.clone(),
+        )])
     }
 }

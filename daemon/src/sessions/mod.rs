@@ -3,28 +3,27 @@
 mod access;
 mod choose;
 mod command;
-mod event;
 mod lineage;
 pub mod operations;
 mod room;
 mod tombstone;
 mod view;
 
+pub use crate::events::sessions::{
+    LeaseReleased, Parent, SessionClosed, SessionCreated, SessionEvent, SessionForgotten,
+    SessionLeased, SessionOrigin, SessionUpdated, merged,
+};
 pub use access::LastAccess;
 pub use choose::{Choice, Chosen, Wish, fenced, find, fresh_id, open, session_of, was_forgotten};
 pub use command::CreateSession;
-pub use event::{
-    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionErased,
-    SessionForgotten, SessionLeased, SessionUpdated, changes_lists, is_of_forgetting, merged,
-};
 pub use lineage::{Line, lineage};
 pub use room::{Room, State};
 pub use tombstone::{
     Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,
 };
 pub use view::{
-    Counts, Details, Lease, Meaning, SPACE, SessionRow, Within, agents, apply, counts, details,
-    exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
+    Counts, Details, EventEffects, Lease, SPACE, SessionRow, Within, agents, apply, counts,
+    details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
     project_counts,
 };
 
@@ -32,6 +31,6 @@ pub use view::{
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{Note, Noted, ReleaseLease, TakeLease};
-    pub(crate) use super::event::{SessionClosed, SessionUpdated};
     pub(crate) use super::view::lease;
+    pub(crate) use crate::events::sessions::{SessionClosed, SessionUpdated};
 }

@@ -5,10 +5,9 @@
 //! | `f` session | [`Tombstone`] |
 //! | `q` session | none: its bytes may still be on disk |
 
-use super::event::{SessionErased, SessionForgotten, is_of_forgetting};
 use super::view::{self, Row, SPACE, key, named, numbers_and_text, read, split};
 use crate::clock::Micros;
-use crate::log::{Header, Position, Stamped, forgotten as log_forgotten};
+use crate::log::{EventKind, Header, Position, Stamped};
 use crate::store::{Error, Rows, RowsMut};
 
 /// What is left of a forgotten session in this view.
@@ -39,7 +38,7 @@ impl Row for Tombstone {
 /// [`Error`] when a row cannot be read.
 pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> Result<(), Error> {
     let unfinished = key(b'q', session.as_bytes());
-    if header.kind == SessionErased::KIND {
+    if header.kind == EventKind::SessionErased {
         rows.remove(SPACE, &unfinished);
         return Ok(());
     }
@@ -57,7 +56,7 @@ pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> R
 /// Whether an event forgets the content of its session.
 #[must_use]
 pub fn is_tombstone(event: &Stamped) -> bool {
-    event.header.kind == SessionForgotten::KIND
+    event.header.kind == EventKind::SessionForgotten
 }
 
 /// When a session was forgotten, if it was.
@@ -73,7 +72,7 @@ pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Er
 /// # Errors
 /// [`Error`] when the row cannot be read.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
-    let tells = is_of_forgetting(&header.kind) || log_forgotten::tells_of_forgetting(&header.kind);
+    let tells = header.kind.tells_of_forgetting();
     match &header.session {
         Some(session) if !tells => Ok(forgotten(rows, session)?.is_some()),
         Some(_) | None => Ok(false),

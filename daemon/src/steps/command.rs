@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::event::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded};
 use super::extract::REGISTERED_MAX;
 use super::history::{Registered, registered_by};
 use super::{view, words};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Position, ScopeOf, codec, index};
+use crate::events::NewEvent;
+use crate::events::steps::{StepAssigned, StepEvent};
+use crate::log::{Body, Position, ScopeOf, index};
 use crate::sessions::{Choice, Chosen, lineage};
 use crate::store::PendingBlob;
 
@@ -51,7 +52,7 @@ impl Command for RecordStep {
             .hint("Leave `step` out for the next free number, or begin a new session."));
         }
         let attempt = before.saturating_add(1);
-        let numbered = StepNumbered {
+        let assigned = StepAssigned {
             step,
             attempt,
             success: self.success,
@@ -61,14 +62,8 @@ impl Command for RecordStep {
                 .map(|blob| blob.reference().hash.into())
                 .collect(),
         };
-        let recorded = NewEvent {
-            kind: StepRecorded::KIND,
-            session: Some(session),
-            project,
-            fact: codec::encode(&numbered),
-            body: self.body.take().ok_or_else(decided_twice)?,
-            origin: None,
-        };
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let recorded = NewEvent::in_session(session, project, StepEvent::Recorded(assigned), body);
         Ok(created.into_iter().chain([recorded]).collect())
     }
 }
@@ -124,16 +119,14 @@ impl Command for Register {
             (None, None) => ScopeOf::Global,
         };
         self.check_room(on, scope)?;
+        let event = match self.what {
+            Registration::Extractor => StepEvent::ExtractorRegistered,
+            Registration::Mapping => StepEvent::MappingRegistered,
+        };
         let registered = NewEvent {
-            kind: match self.what {
-                Registration::Extractor => ExtractorRegistered::KIND,
-                Registration::Mapping => FieldMappingRegistered::KIND,
-            },
             session,
             project,
-            fact: codec::EMPTY.to_vec(),
-            body: self.body.clone(),
-            origin: None,
+            ..NewEvent::global(event, self.body.clone())
         };
         Ok(created.into_iter().chain([registered]).collect())
     }

@@ -3,11 +3,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::event::{StepRecorded, Text, decode_step};
 use super::extract::{Extractor, ExtractorSet, FieldMapping};
 use super::resolve::{History, StepData};
 use super::view::{self, Attempt};
 use crate::error::Refusal;
+use crate::events;
+use crate::events::steps::{
+    ExtractorRegistered, FieldMappingRegistered, StepEvent, StepRecorded, Text,
+};
 use crate::log::{Hash, Position, ScopeOf, Stamped};
 use crate::operation::Context;
 use crate::sessions::{self, Line};
@@ -103,7 +106,7 @@ impl<'c> SessionSteps<'c> {
             return Ok(data);
         }
         let event = self.event(attempt)?;
-        let (_, body) = decode_step(&event)?;
+        let body: StepRecorded = events::body(&event)?;
         self.afford(&body)?;
         let data = Arc::new(self.derive(attempt, body)?);
         // It holds the set: one too large for the cache would stay there with it, uncounted.
@@ -254,27 +257,23 @@ pub fn registered(
 /// # Errors
 /// When its content does not decode.
 pub fn registered_by(event: &Stamped) -> Result<Option<Registered>, Error> {
-    use super::event::{ExtractorRegistered, FieldMappingRegistered};
-    use crate::log::codec::decode_part;
-    let Some(payload) = &event.payload else {
-        return Ok(None);
-    };
-    Ok(Some(match event.header.kind.as_str() {
-        ExtractorRegistered::KIND => {
-            let body: ExtractorRegistered = decode_part(event, &payload.body)?;
-            Registered::Extractor(Extractor {
+    Ok(match StepEvent::of(event)? {
+        Some(StepEvent::ExtractorRegistered) => {
+            let body: ExtractorRegistered = events::body(event)?;
+            Some(Registered::Extractor(Extractor {
                 name: body.name,
                 pattern: body.pattern,
                 group: body.group,
                 fields: body.fields,
-            })
+            }))
         }
-        _ => {
-            let body: FieldMappingRegistered = decode_part(event, &payload.body)?;
-            Registered::Mapping(FieldMapping {
+        Some(StepEvent::MappingRegistered) => {
+            let body: FieldMappingRegistered = events::body(event)?;
+            Some(Registered::Mapping(FieldMapping {
                 field: body.field,
                 aliases: body.aliases,
-            })
+            }))
         }
-    }))
+        Some(StepEvent::Recorded(_)) | None => None,
+    })
 }

@@ -1,7 +1,6 @@
 //! Steps: what tools returned, what was found in it, and how later steps refer to it.
 
 mod command;
-mod event;
 pub mod extract;
 mod history;
 #[cfg(test)]
@@ -16,9 +15,8 @@ pub mod trail;
 mod view;
 mod words;
 
-pub use event::{
-    ExtractorRegistered, FieldMappingRegistered, StepFact, StepNumbered, StepRecorded, Text,
-    blobs_of, decode_step,
+pub use crate::events::steps::{
+    ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepEvent, StepRecorded, Text,
 };
 pub use named::{extractors_hash, resolved};
 pub use view::{

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::event::{StepFact, StepNumbered};
+use crate::events::steps::{StepAssigned, StepEvent};
 use crate::log::index::stream_prefix;
 use crate::log::{Position, RecordKey, ScopeOf, Stamped};
 use crate::sessions::Line;
@@ -110,11 +110,11 @@ fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<Answering, Er
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: &StepFact,
+    step: &StepEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
-    match fact {
-        StepFact::Recorded(numbered) => {
+    match step {
+        StepEvent::Recorded(numbered) => {
             let Some(session) = &event.header.session else {
                 return Ok(());
             };
@@ -127,7 +127,7 @@ pub fn apply(
             };
             apply_attempt(rows, session, numbered, &attempt)
         }
-        StepFact::Registered => {
+        StepEvent::ExtractorRegistered | StepEvent::MappingRegistered => {
             let mut key = registrations_key(b'x', event.scope());
             key.extend(event.position().0.to_be_bytes());
             rows.put(SPACE, &key, &record.to_bytes());
@@ -162,7 +162,7 @@ pub fn forget_registrations(rows: &mut dyn RowsMut, scope: ScopeOf<'_>) -> Resul
 fn apply_attempt(
     rows: &mut dyn RowsMut,
     session: &str,
-    numbered: &StepNumbered,
+    numbered: &StepAssigned,
     attempt: &Attempt,
 ) -> Result<(), Error> {
     let key = step_key(b'a', session, numbered.step);

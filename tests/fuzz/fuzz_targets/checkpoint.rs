@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::checkpoints::{self, CheckpointFact};
+use lored::checkpoints::{self, CheckpointEvent};
 use lored::log::{
     Actor, Hash, Header, OBJECTS, Payload, Position, RecordKey, Stamped, objects,
 };
@@ -42,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for kind in ["CheckpointSaved", "CheckpointsDeleted", "KeyMarked"] {
         let event = event(kind, bytes);
-        if let Ok(Some(fact)) = CheckpointFact::of(&event) {
+        if let Ok(Some(fact)) = CheckpointEvent::of(&event) {
             let record = RecordKey(Position(1));
             let mut rows = Memory::new();
             for _ in 0..2 {

@@ -16,7 +16,7 @@ use lore::connection::Error;
 use lored::engine::Fold;
 use lored::log::objects::{self, Place, Row};
 use lored::log::{Hash, KEPT};
-use lored::rooms::Rooms;
+use lored::projections::Projections;
 use lored::store::{Direction, Limits, Rows, Space, Store};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, Random, disk, home, seed, until};
@@ -53,7 +53,7 @@ fn found<'n>(folder: &Path, needles: &'n BTreeMap<String, Vec<u8>>) -> Vec<&'n s
 
 /// The store of a home that nobody serves.
 fn open(home: &Home) -> Store {
-    let spaces: Vec<Space> = KEPT.iter().chain(Rooms.spaces()).copied().collect();
+    let spaces: Vec<Space> = KEPT.iter().chain(Projections.spaces()).copied().collect();
     let (store, _) = Store::open(&home.data().join("store"), &spaces, &Limits::default()).unwrap();
     store
 }
@@ -83,7 +83,7 @@ fn objects_of(home: &Home) -> BTreeMap<String, Vec<u8>> {
 fn rows_of(home: &Home) -> Vec<u8> {
     let store = open(home);
     let mut all = Vec::new();
-    for space in KEPT.iter().chain(Rooms.spaces()) {
+    for space in KEPT.iter().chain(Projections.spaces()) {
         let mut add = |key: &[u8], value: &lored::store::Bytes| {
             all.extend(key);
             all.extend(value.iter());

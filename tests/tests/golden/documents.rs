@@ -3,60 +3,59 @@
 
 use lored::clock::Clock;
 use lored::documents::events::{
-    Continued, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
-    FileFailed, Part, SourceAdded, SourceRemoved, Taken,
+    DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
+    IngestFailureCleared, Part, PartAdded, PartMeta, SourceAdded,
 };
-use lored::documents::sources::Stamp;
-use lored::log::{Body, NewEvent, codec};
-use lored::packs::PackMade;
+use lored::documents::sources::FileFingerprint;
+use lored::log::{Body, EncodedEvent, EventKind, codec};
 use lored::steps::Text;
 use serde::Serialize;
 
 use super::talk;
 
-fn event(kind: &'static str, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> NewEvent {
-    NewEvent {
+fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
+    EncodedEvent {
         kind,
         session: None,
         project: Some("source-0123456789abcdef".to_owned()),
-        fact: codec::encode(fact),
+        meta: codec::encode(fact),
         body: Body::new(body, clock.random()),
         origin: None,
     }
 }
 
 /// The kinds in the order in which they came.
-pub fn events() -> Vec<(&'static str, NewEvent)> {
+pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 13);
     let empty = || codec::EMPTY.to_vec();
     let document = || "doc-0123456789abcdef".to_owned();
-    let stamp = Stamp {
+    let stamp = FileFingerprint {
         bytes: 70_000,
         mtime: i64::MIN,
         inode: 9,
     };
     let mut found = sources(&clock);
     found.extend(taken(&clock, stamp));
-    let continued = Continued {
+    let continued = PartMeta {
         document: document(),
         title: "Ä title".to_owned(),
         first_chunk: 40,
         blobs: vec![[8; 32].into()],
     };
-    let body = codec::encode(&DocumentContinued {
+    let body = codec::encode(&PartAdded {
         part: part(blob(), 4000),
     });
     found.push((
         "document_continued",
-        event(DocumentContinued::KIND, &continued, body, &clock),
+        event(EventKind::DocumentContinued, &continued, body, &clock),
     ));
-    let touched = DocumentTouched {
+    let touched = DocumentRestatted {
         document: document(),
-        stamp: Stamp { mtime: 7, ..stamp },
+        stamp: FileFingerprint { mtime: 7, ..stamp },
     };
     found.push((
         "document_touched",
-        event(DocumentTouched::KIND, &touched, empty(), &clock),
+        event(EventKind::DocumentTouched, &touched, empty(), &clock),
     ));
     let failed = FileFailed {
         path: "broken.pdf".to_owned(),
@@ -65,25 +64,35 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     };
     found.push((
         "file_failed",
-        event(FileFailed::KIND, &failed, empty(), &clock),
+        event(EventKind::FileFailed, &failed, empty(), &clock),
     ));
-    let gone = FailureGone {
+    let gone = IngestFailureCleared {
         path: "broken.pdf".to_owned(),
     };
     found.push((
         "failure_gone",
-        event(FailureGone::KIND, &gone, empty(), &clock),
+        event(EventKind::FailureGone, &gone, empty(), &clock),
     ));
-    let gone = DocumentGone {
+    let gone = DocumentRemoved {
         document: document(),
     };
     found.push((
         "document_gone",
-        event(DocumentGone::KIND, &gone, empty(), &clock),
+        event(EventKind::DocumentGone, &gone, empty(), &clock),
     ));
-    let removed = event(SourceRemoved::KIND, &SourceRemoved {}, empty(), &clock);
+    let removed = event(
+        EventKind::SourceRemoved,
+        &serde_json::json!({}),
+        empty(),
+        &clock,
+    );
     found.push(("source_removed", removed));
-    let pack = event(PackMade::KIND, &talk::pack_of_documents(), empty(), &clock);
+    let pack = event(
+        EventKind::PackMade,
+        &talk::pack_of_documents(),
+        empty(),
+        &clock,
+    );
     found.push(("pack_made_of_documents", pack));
     let sent = SourceAdded {
         path: "sent".to_owned(),
@@ -92,12 +101,12 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     };
     found.push((
         "source_added_sent",
-        event(SourceAdded::KIND, &sent, empty(), &clock),
+        event(EventKind::SourceAdded, &sent, empty(), &clock),
     ));
     found
 }
 
-fn sources(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
+fn sources(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
     let whole = SourceAdded {
         path: "/srv/docs ä".to_owned(),
         context_id: Some("WI-1".to_owned()),
@@ -117,13 +126,13 @@ fn sources(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
     shapes
         .map(|(name, fact)| {
             let body = codec::EMPTY.to_vec();
-            (name, event(SourceAdded::KIND, &fact, body, clock))
+            (name, event(EventKind::SourceAdded, &fact, body, clock))
         })
         .into()
 }
 
-fn taken(clock: &Clock, stamp: Stamp) -> Vec<(&'static str, NewEvent)> {
-    let least = Taken {
+fn taken(clock: &Clock, stamp: FileFingerprint) -> Vec<(&'static str, EncodedEvent)> {
+    let least = DocumentMeta {
         document: "doc-0123456789abcdef".to_owned(),
         path: "sub/a.md".to_owned(),
         stamp,
@@ -135,9 +144,9 @@ fn taken(clock: &Clock, stamp: Stamp) -> Vec<(&'static str, NewEvent)> {
         chunks: 2,
         parts: 1,
         text_bytes: 20,
-        ..Taken::default()
+        ..DocumentMeta::default()
     };
-    let whole = Taken {
+    let whole = DocumentMeta {
         category: Some("legal".to_owned()),
         tags: vec!["red".to_owned(), "md".to_owned()],
         custom: Some("{\"pages\":12}".to_owned()),
@@ -146,22 +155,32 @@ fn taken(clock: &Clock, stamp: Stamp) -> Vec<(&'static str, NewEvent)> {
         blobs: vec![[8; 32].into()],
         ..least.clone()
     };
-    let inline = DocumentTaken {
+    let inline = DocumentIngested {
         part: part(Text::Inline("One. Two.".to_owned()), 0),
         warnings: Vec::new(),
     };
-    let beside = DocumentTaken {
+    let beside = DocumentIngested {
         part: part(blob(), 0),
         warnings: vec!["line 3: it ends in the middle".to_owned()],
     };
     vec![
         (
             "document_taken",
-            event(DocumentTaken::KIND, &least, codec::encode(&inline), clock),
+            event(
+                EventKind::DocumentTaken,
+                &least,
+                codec::encode(&inline),
+                clock,
+            ),
         ),
         (
             "document_taken_with_blob",
-            event(DocumentTaken::KIND, &whole, codec::encode(&beside), clock),
+            event(
+                EventKind::DocumentTaken,
+                &whole,
+                codec::encode(&beside),
+                clock,
+            ),
         ),
     ]
 }

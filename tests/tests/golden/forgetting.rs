@@ -2,19 +2,19 @@
 
 use lored::clock::Clock;
 use lored::forgetting::ContentForgotten;
-use lored::log::{Body, EventsErased, EventsForgotten, NewEvent, codec};
-use lored::sessions::{SessionErased, SessionForgotten};
+use lored::log::{Body, EncodedEvent, EventKind, EventsErased, EventsForgotten, codec};
+use lored::sessions::SessionForgotten;
 
 use super::TIME;
 
 /// The events.
-pub fn events() -> Vec<(&'static str, NewEvent)> {
+pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 9);
-    let of = |kind, fact: Vec<u8>| NewEvent {
+    let of = |kind, fact: Vec<u8>| EncodedEvent {
         kind,
         session: Some("s-1".to_owned()),
         project: Some("p-1".to_owned()),
-        fact,
+        meta: fact,
         body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         origin: None,
     };
@@ -41,26 +41,26 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     vec![
         (
             "session_forgotten",
-            of(SessionForgotten::KIND, codec::encode(&forgotten)),
+            of(EventKind::SessionForgotten, codec::encode(&forgotten)),
         ),
         (
             "session_erased",
-            of(SessionErased::KIND, codec::EMPTY.to_vec()),
+            of(EventKind::SessionErased, codec::EMPTY.to_vec()),
         ),
         (
             "events_forgotten",
-            of(EventsForgotten::KIND, codec::encode(&some)),
+            of(EventKind::EventsForgotten, codec::encode(&some)),
         ),
         (
             "events_erased",
             of(
-                EventsErased::KIND,
+                EventKind::EventsErased,
                 codec::encode(&EventsErased { tombstone: 41 }),
             ),
         ),
         (
             "content_forgotten_told",
-            of(ContentForgotten::KIND, codec::encode(&all)),
+            of(EventKind::ContentForgotten, codec::encode(&all)),
         ),
     ]
 }

@@ -2,74 +2,76 @@
 //! rests on one of them.
 
 use lored::clock::Clock;
-use lored::log::{Body, NewEvent, codec};
-use lored::packs::PackMade;
+use lored::log::{Body, EncodedEvent, EventKind, codec};
 use lored::projects::{
-    Change, ContextDrafted, ContextWritten, Drafted, ProjectInitialised, ProjectShared,
-    ShareAccess, WorktreeNoted, Written,
+    Change, ContextWritten, DraftMeta, DraftSaved, ProjectInitialised, ProjectShared, ShareAccess,
+    VersionMeta, WorktreeSeen,
 };
 use lored::steps::Text;
 use serde::Serialize;
 
 use super::talk;
 
-fn event(kind: &'static str, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> NewEvent {
-    NewEvent {
+fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
+    EncodedEvent {
         kind,
         session: None,
         project: Some("shop-12345678".to_owned()),
-        fact: codec::encode(fact),
+        meta: codec::encode(fact),
         body: Body::new(body, clock.random()),
         origin: None,
     }
 }
 
 /// The kinds in the order in which they came.
-pub fn events() -> Vec<(&'static str, NewEvent)> {
+pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 12);
     let made = ProjectInitialised {
         name: "My Shop ä".to_owned(),
         path: "/srv/My Shop ä".to_owned(),
     };
-    let noted = |branch: Option<&str>| WorktreeNoted {
+    let noted = |branch: Option<&str>| WorktreeSeen {
         path: "/srv/fix".to_owned(),
         branch: branch.map(str::to_owned),
     };
     let empty = || codec::EMPTY.to_vec();
-    let initialised = event(ProjectInitialised::KIND, &made, empty(), &clock);
+    let initialised = event(EventKind::ProjectInitialised, &made, empty(), &clock);
     let mut found = vec![("project_initialised", initialised)];
     for (name, branch) in [
         ("worktree_noted", Some("fix/tax")),
         ("worktree_noted_least", None),
     ] {
-        let worktree = event(WorktreeNoted::KIND, &noted(branch), empty(), &clock);
+        let worktree = event(EventKind::WorktreeNoted, &noted(branch), empty(), &clock);
         found.push((name, worktree));
     }
     found.extend(written(&clock));
     let content = Text::Inline("# Bugs\r\n".to_owned());
-    let drafted = Drafted {
+    let drafted = DraftMeta {
         file_type: "bugs".to_owned(),
         attempt: 2,
         blobs: Vec::new(),
     };
-    let body = codec::encode(&ContextDrafted { content });
-    let least = event(ContextDrafted::KIND, &drafted, body, &clock);
+    let body = codec::encode(&DraftSaved { content });
+    let least = event(EventKind::ContextDrafted, &drafted, body, &clock);
     found.push(("context_drafted", least));
-    let with_blob = Drafted {
+    let with_blob = DraftMeta {
         blobs: vec![[8; 32].into()],
         ..drafted
     };
-    let body = codec::encode(&ContextDrafted { content: blob() });
-    let with_blob = event(ContextDrafted::KIND, &with_blob, body, &clock);
+    let body = codec::encode(&DraftSaved { content: blob() });
+    let with_blob = event(EventKind::ContextDrafted, &with_blob, body, &clock);
     found.push(("context_drafted_with_blob", with_blob));
-    let pack = event(PackMade::KIND, &talk::pack_of_files(), empty(), &clock);
+    let pack = event(EventKind::PackMade, &talk::pack_of_files(), empty(), &clock);
     found.push(("pack_made_of_files", pack));
     for (name, access) in [
         ("project_shared", Some(ShareAccess::Write)),
         ("project_shared_no_more", None),
     ] {
         let shared = ProjectShared { user: 1001, access };
-        found.push((name, event(ProjectShared::KIND, &shared, empty(), &clock)));
+        found.push((
+            name,
+            event(EventKind::ProjectShared, &shared, empty(), &clock),
+        ));
     }
     found
 }
@@ -82,8 +84,8 @@ fn blob() -> Text {
 }
 
 /// A version by every kind of change.
-fn written(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
-    let least = |change| Written {
+fn written(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+    let least = |change| VersionMeta {
         file_type: "bugs".to_owned(),
         version: 1,
         change,
@@ -96,7 +98,7 @@ fn written(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         beside: None,
         blobs: Vec::new(),
     };
-    let edited = Written {
+    let edited = VersionMeta {
         version: 9,
         errors: 3,
         warnings: 2,
@@ -125,7 +127,7 @@ fn written(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         .map(|(name, fact, content, reason)| {
             let reason = reason.map(str::to_owned);
             let body = codec::encode(&ContextWritten { content, reason });
-            (name, event(ContextWritten::KIND, &fact, body, clock))
+            (name, event(EventKind::ContextWritten, &fact, body, clock))
         })
         .collect()
 }

@@ -2,28 +2,28 @@
 
 use lored::clock::Clock;
 use lored::entities::{
-    EntitiesFound, EntitiesRelated, EntityData, EntityRef, EntityResolved, Found, How, Mention,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Found, How, Mention,
     Source,
 };
-use lored::log::{Body, NewEvent, codec};
+use lored::log::{Body, EncodedEvent, EventKind, codec};
 use lored::messages::{
-    Executed, Kind, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
+    Kind, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded, ToolUse,
 };
-use lored::packs::{ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy};
+use lored::packs::{ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, RestsOn, Strategy};
 use lored::projects::FileVersion;
 use lored::sessions::{
-    LeaseReleased, Parent, SessionBegun, SessionClosed, SessionCreated, SessionLeased,
+    LeaseReleased, Parent, SessionClosed, SessionCreated, SessionLeased, SessionOrigin,
     SessionUpdated,
 };
 use lored::steps::Text;
 use serde::Serialize;
 
-fn event(kind: &'static str, fact: Vec<u8>, body: Vec<u8>, clock: &Clock) -> NewEvent {
-    NewEvent {
+fn event(kind: EventKind, fact: Vec<u8>, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
+    EncodedEvent {
         kind,
         session: Some("s-1".to_owned()),
         project: Some("p-1".to_owned()),
-        fact,
+        meta: fact,
         body: Body::new(body, clock.random()),
         origin: None,
     }
@@ -51,7 +51,7 @@ fn mention(name: &str, how: How) -> Mention {
 }
 
 /// The kinds in the order in which they came.
-pub fn events() -> Vec<(&'static str, NewEvent)> {
+pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 11);
     let fact = |kind, fact: Vec<u8>| event(kind, fact, codec::EMPTY.to_vec(), &clock);
     let body = |kind, body: Vec<u8>| event(kind, codec::EMPTY.to_vec(), body, &clock);
@@ -72,7 +72,7 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
         },
         mentions: vec![parsed.clone()],
     };
-    let entities_found = EntitiesFound {
+    let entities_found = EntitiesExtracted {
         rules: vec![7; 4],
         found: vec![in_step],
     };
@@ -104,24 +104,32 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     found.extend([
         (
             "entities_found",
-            fact(EntitiesFound::KIND, codec::encode(&entities_found)),
+            fact(EventKind::EntitiesFound, codec::encode(&entities_found)),
         ),
         (
             "entities_related",
-            fact(EntitiesRelated::KIND, codec::encode(&related)),
+            fact(EventKind::EntitiesRelated, codec::encode(&related)),
         ),
         (
             "entity_resolved",
-            event(EntityResolved::KIND, resolution.0, resolution.1, &clock),
+            event(
+                EventKind::EntityResolved,
+                resolution.0,
+                resolution.1,
+                &clock,
+            ),
         ),
-        ("pack_made", fact(PackMade::KIND, codec::encode(&pack()))),
+        (
+            "pack_made",
+            fact(EventKind::PackMade, codec::encode(&pack())),
+        ),
         (
             "context_pruned",
-            fact(ContextPruned::KIND, codec::encode(&pruned())),
+            fact(EventKind::ContextPruned, codec::encode(&pruned())),
         ),
         (
             "context_unpruned",
-            fact(ContextUnpruned::KIND, codec::encode(&unpruned)),
+            fact(EventKind::ContextUnpruned, codec::encode(&unpruned)),
         ),
     ]);
     let closed = SessionClosed {
@@ -129,13 +137,13 @@ pub fn events() -> Vec<(&'static str, NewEvent)> {
     };
     found.push((
         "session_closed",
-        body(SessionClosed::KIND, codec::encode(&closed)),
+        body(EventKind::SessionClosed, codec::encode(&closed)),
     ));
     found
 }
 
-fn sessions(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
-    let begun = SessionBegun {
+fn sessions(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+    let begun = SessionOrigin {
         preferences: Some(r#"{"theme":"dark"}"#.to_owned()),
         parent: Some(Parent {
             session: "s-0".to_owned(),
@@ -147,10 +155,10 @@ fn sessions(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         topic: Some("uplinks".to_owned()),
         ..SessionCreated::default()
     };
-    let forked = SessionCreated::event(
-        "s-1".to_owned(),
+    let forked = super::session_created(
+        "s-1",
         Some("p-1".to_owned()),
-        &begun,
+        begun,
         created.prepare(clock.random()),
     );
     let updated = SessionUpdated {
@@ -170,7 +178,7 @@ fn sessions(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         name: "session".to_owned(),
         token: 3,
     };
-    fn fact(kind: &'static str, fact: &impl Serialize, clock: &Clock) -> NewEvent {
+    fn fact(kind: EventKind, fact: &impl Serialize, clock: &Clock) -> EncodedEvent {
         event(kind, codec::encode(fact), codec::EMPTY.to_vec(), clock)
     }
     let update = codec::encode(&updated);
@@ -178,25 +186,30 @@ fn sessions(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         ("session_forked", forked),
         (
             "session_updated",
-            event(SessionUpdated::KIND, codec::EMPTY.to_vec(), update, clock),
+            event(
+                EventKind::SessionUpdated,
+                codec::EMPTY.to_vec(),
+                update,
+                clock,
+            ),
         ),
         (
             "session_leased",
-            fact(SessionLeased::KIND, &leased(None), clock),
+            fact(EventKind::SessionLeased, &leased(None), clock),
         ),
         (
             "session_leased_again",
-            fact(SessionLeased::KIND, &leased(Some(3)), clock),
+            fact(EventKind::SessionLeased, &leased(Some(3)), clock),
         ),
         (
             "lease_released",
-            fact(LeaseReleased::KIND, &released, clock),
+            fact(EventKind::LeaseReleased, &released, clock),
         ),
     ]
 }
 
-fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
-    let said = Said {
+fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+    let said = MessageMeta {
         id: "m-1".to_owned(),
         sender: Sender::User,
         kind: Kind::Query,
@@ -220,7 +233,7 @@ fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         pack: Some("p-1".to_owned()),
         quoted: vec![(2, 11)],
     };
-    let least = Said {
+    let least = MessageMeta {
         id: "m-2".to_owned(),
         sender: Sender::Tool,
         kind: Kind::Error,
@@ -237,7 +250,7 @@ fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         pack: None,
         quoted: Vec::new(),
     };
-    let executed = Executed {
+    let executed = ToolCallMeta {
         id: "t-1".to_owned(),
         status: Status::Error,
         rules: vec![7; 4],
@@ -250,7 +263,7 @@ fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         result: None,
         error: Some(Text::Inline("no route to SW-NYC-01".to_owned())),
     };
-    let kind = MessageRecorded::KIND;
+    let kind = EventKind::MessageRecorded;
     vec![
         (
             "message_recorded",
@@ -263,7 +276,7 @@ fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
         (
             "tool_recorded",
             event(
-                ToolRecorded::KIND,
+                EventKind::ToolRecorded,
                 codec::encode(&executed),
                 codec::encode(&tool),
                 clock,
@@ -272,12 +285,12 @@ fn messages(clock: &Clock) -> Vec<(&'static str, NewEvent)> {
     ]
 }
 
-fn pack() -> PackMade {
+fn pack() -> PackBuilt {
     let rests_on = |session: Option<&str>, item| RestsOn {
         session: session.map(str::to_owned),
         item,
     };
-    PackMade {
+    PackBuilt {
         id: "p-1".to_owned(),
         made_for: MadeFor::Message,
         wanted: vec![6; 8],
@@ -303,13 +316,13 @@ fn pack() -> PackMade {
 }
 
 /// A pack that rests on a version of a context file.
-pub fn pack_of_files() -> PackMade {
+pub fn pack_of_files() -> PackBuilt {
     let file = FileVersion {
         project: "shop-12345678".to_owned(),
         file_type: "bugs".to_owned(),
         version: 3,
     };
-    PackMade {
+    PackBuilt {
         sections: vec![("context_files".to_owned(), 80)],
         rests_on: vec![RestsOn {
             session: None,
@@ -320,8 +333,8 @@ pub fn pack_of_files() -> PackMade {
 }
 
 /// A pack that rests on a document.
-pub fn pack_of_documents() -> PackMade {
-    PackMade {
+pub fn pack_of_documents() -> PackBuilt {
+    PackBuilt {
         sections: vec![("context_files".to_owned(), 80)],
         rests_on: vec![RestsOn {
             session: None,

@@ -6,7 +6,7 @@ use super::super::check;
 use super::super::source::Rows;
 use super::*;
 use crate::log::objects::{Form, Object, Place};
-use crate::log::{Actor, Body, NewEvent, codec, encode_record};
+use crate::log::{Actor, Body, EncodedEvent, EventKind, codec, encode_record};
 use crate::store::StoreId;
 
 const STORE: StoreId = StoreId([7; 16]);
@@ -44,11 +44,11 @@ impl Source for Scripted {
 fn chain(count: u64) -> Vec<Stamped> {
     let mut previous = Hash::default();
     let events = (1..=count).map(|position| {
-        let new = NewEvent {
-            kind: "StepRecorded",
+        let new = EncodedEvent {
+            kind: EventKind::StepRecorded,
             session: Some("s-1".to_owned()),
             project: None,
-            fact: codec::EMPTY.to_vec(),
+            meta: codec::EMPTY.to_vec(),
             body: Body::new(codec::EMPTY.to_vec(), [1; 16]),
             origin: None,
         };

@@ -1,11 +1,12 @@
 //! Deletions: asked for, or made by a clean-up.
 
 use super::{Instead, Report, decided_twice, gone, holders, let_go, not_found, nothing_recorded};
-use crate::checkpoints::event::{Cause, CheckpointKey, CheckpointsDeleted};
 use crate::checkpoints::view;
 use crate::engine::{Command, Decide};
 use crate::error::Refusal;
-use crate::log::{Body, Hash, NewEvent, codec};
+use crate::events::NewEvent;
+use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey, CheckpointsDeleted};
+use crate::log::{Body, Hash};
 use crate::sessions;
 use crate::store::{Error, RowsMut};
 
@@ -52,14 +53,15 @@ impl Command for DeleteCheckpoints {
             cause: self.cause,
             holders: std::mem::take(&mut self.holders),
         };
-        Ok(vec![NewEvent {
-            kind: CheckpointsDeleted::KIND,
-            session: Some(self.session.clone()),
-            project: sessions::get(on.rows, &self.session)?.and_then(|row| row.project),
-            fact: codec::encode(&deleted),
-            body: self.body.take().ok_or_else(decided_twice)?,
-            origin: None,
-        }])
+        let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let deleted = CheckpointEvent::Deleted(deleted);
+        Ok(vec![NewEvent::in_session(
+            &self.session,
+            project,
+            deleted,
+            body,
+        )])
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

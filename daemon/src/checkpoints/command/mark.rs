@@ -1,11 +1,12 @@
 //! Marks: keys that are critical in a session.
 
 use super::{decided_twice, marked};
-use crate::checkpoints::event::KeyMarked;
 use crate::checkpoints::limits::Limits;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec};
+use crate::events::NewEvent;
+use crate::events::checkpoints::{CheckpointEvent, KeyMarked};
+use crate::log::Body;
 use crate::sessions;
 
 /// Wants a key marked critical, or the mark taken back.
@@ -40,13 +41,14 @@ impl Command for MarkKey {
             is_unmarked: self.is_unmarked,
             held_by: None,
         };
-        Ok(vec![NewEvent {
-            kind: KeyMarked::KIND,
-            session: Some(self.session.clone()),
-            project: sessions::get(on.rows, &self.session)?.and_then(|row| row.project),
-            fact: codec::encode(&marked),
-            body: self.body.take().ok_or_else(decided_twice)?,
-            origin: None,
-        }])
+        let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        let marked = CheckpointEvent::KeyMarked(marked);
+        Ok(vec![NewEvent::in_session(
+            &self.session,
+            project,
+            marked,
+            body,
+        )])
     }
 }

@@ -15,11 +15,12 @@ pub use delete::DeleteCheckpoints;
 pub use mark::MarkKey;
 pub use save::{Fork, Packed, Piece, SaveCheckpoint};
 
-use super::event::{Gone, manifest_of};
 use super::uses;
 use super::view::{self, CheckpointRow};
 use crate::engine::Decide;
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::checkpoints::{CheckpointSaved, DeletedCheckpoint};
 use crate::log::objects::{self, Place};
 use crate::log::{Body, Hash, codec};
 use crate::store::{BlobRef, Error, Rows, RowsMut};
@@ -83,12 +84,15 @@ fn holders(rows: &dyn Rows, session: &str) -> Result<BTreeSet<u64>, Error> {
 }
 
 /// Checkpoints that go, as their event tells them, and every object that may go with them.
-fn gone(on: &Decide<'_>, rows: &[CheckpointRow]) -> Result<(Vec<Gone>, Vec<Hash>), Error> {
+fn gone(
+    on: &Decide<'_>,
+    rows: &[CheckpointRow],
+) -> Result<(Vec<DeletedCheckpoint>, Vec<Hash>), Error> {
     let (mut all, mut objects) = (Vec::new(), Vec::new());
     for row in rows {
-        let manifest = manifest_of(&*on.event(row.record, row.position)?)?;
+        let manifest: CheckpointSaved = events::meta(&*on.event(row.record, row.position)?)?;
         let values = manifest.parts.iter().map(|part| part.hash());
-        all.push(Gone {
+        all.push(DeletedCheckpoint {
             checkpoint: row.checkpoint,
             objects: values.map(|hash| ByteArray::new(hash.0)).collect(),
         });

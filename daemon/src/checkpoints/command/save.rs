@@ -8,16 +8,18 @@ use serde_bytes::ByteArray;
 
 use super::nothing_recorded;
 use super::{Instead, Report, decided_twice, empty_body, gone, holders, let_go, marked};
-use crate::checkpoints::event::{
-    Cause, CheckpointKey, CheckpointSaved, CheckpointsDeleted, Gone, KeyMarked, Link, Part,
-};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::uses;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
+use crate::events::NewEvent;
+use crate::events::checkpoints::{
+    Cause, CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, DeletedCheckpoint,
+    KeyMarked, Link, Part,
+};
 use crate::log::objects::{self, Object, Place};
-use crate::log::{Body, Hash, NewEvent, codec};
+use crate::log::{Body, Hash};
 use crate::sessions::{Choice, Chosen};
 use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
 
@@ -113,17 +115,11 @@ impl Command for SaveCheckpoint {
             parts,
             forked_from: self.fork.as_ref().map(|fork| fork.from),
         };
-        let event = |(kind, fact, body)| NewEvent {
-            kind,
-            session: Some(session.clone()),
-            project: project.clone(),
-            fact,
-            body,
-            origin: None,
-        };
+        let event =
+            |(event, body): Unplaced| NewEvent::in_session(&session, project.clone(), event, body);
         let created = created.into_iter();
         let before = self.deletion(gone).into_iter().chain(self.marks());
-        let saved = (CheckpointSaved::KIND, codec::encode(&saved), body);
+        let saved = (CheckpointEvent::Saved(Box::new(saved)), body);
         Ok(created.chain(before.chain([saved]).map(event)).collect())
     }
 
@@ -143,8 +139,8 @@ impl Command for SaveCheckpoint {
     }
 }
 
-/// Kind, fact and body of an event that has no session yet.
-type Unplaced = (&'static str, Vec<u8>, Body);
+/// Metadata and body of an event that has no session yet.
+type Unplaced = (CheckpointEvent, Body);
 
 impl SaveCheckpoint {
     /// Keeps an object in place of a damaged one, if it is still in use.
@@ -178,15 +174,14 @@ impl SaveCheckpoint {
     }
 
     /// The event of those that go for this one, if any do.
-    fn deletion(&self, gone: Vec<Gone>) -> Option<Unplaced> {
+    fn deletion(&self, gone: Vec<DeletedCheckpoint>) -> Option<Unplaced> {
         let deleted = CheckpointsDeleted {
             cause: Cause::Count,
             holders: Vec::new(),
             gone,
         };
         let body = empty_body(self.deletion_salt);
-        (!deleted.gone.is_empty())
-            .then(|| (CheckpointsDeleted::KIND, codec::encode(&deleted), body))
+        (!deleted.gone.is_empty()).then_some((CheckpointEvent::Deleted(deleted), body))
     }
 
     /// The events of the marks that a fork brings along.
@@ -198,7 +193,7 @@ impl SaveCheckpoint {
                 is_unmarked: false,
                 held_by: None,
             };
-            (KeyMarked::KIND, codec::encode(&marked), body)
+            (CheckpointEvent::KeyMarked(marked), body)
         };
         marks.map(event).collect()
     }
@@ -293,7 +288,7 @@ impl SaveCheckpoint {
         on: &Decide<'_>,
         session: &str,
         count: u64,
-    ) -> Result<Vec<Gone>, Refusal> {
+    ) -> Result<Vec<DeletedCheckpoint>, Refusal> {
         let max = self.limits.per_session_max;
         let mut surplus = (count + 1).saturating_sub(max);
         if surplus == 0 {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::checkpoints::event::{Cause, CheckpointFact, CheckpointKey, CheckpointSaved};
 use crate::engine::tests::{Ask, Bench, choice_of, content_piece, create, save};
+use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey, CheckpointSaved};
 use crate::log::{OBJECTS, Position};
 use crate::sessions::Choice;
 
@@ -64,7 +64,7 @@ fn left(bench: &Bench) -> Vec<CheckpointKey> {
 }
 
 fn saved(bench: &Bench) -> CheckpointSaved {
-    manifest_of(bench.events().last().unwrap()).unwrap()
+    crate::events::meta(bench.events().last().unwrap()).unwrap()
 }
 
 /// The latest context again is no event, also when it came in by the same group; by force it is.
@@ -373,6 +373,6 @@ fn marks_are_limited() {
     let refused = bench.one(Ask::new(marking("one more"))).unwrap_err();
     assert_eq!(refused.code, Code::StorageQuotaExceeded);
     bench.one(Ask::new(marking("k0"))).unwrap();
-    let last = CheckpointFact::of(bench.events().last().unwrap()).unwrap();
-    assert!(matches!(last, Some(CheckpointFact::Marked(_))));
+    let last = CheckpointEvent::of(bench.events().last().unwrap()).unwrap();
+    assert!(matches!(last, Some(CheckpointEvent::KeyMarked(_))));
 }

@@ -7,11 +7,12 @@ use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
 use super::{Found, checkpoint_id, clear_up, meta_of_write};
 use crate::checkpoints::command::{self, DeleteCheckpoints, Report, empty_body};
-use crate::checkpoints::event::{Cause, CheckpointFact, CheckpointKey};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
+use crate::events::Event;
+use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey};
 use crate::log::Position;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::session_of;
@@ -63,9 +64,9 @@ impl Op for Delete {
 
 /// The reply, made from the recorded event; what was freed is known to the first call alone.
 async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<DeleteReply, Refusal> {
-    let gone = match CheckpointFact::of(&outcome.event)? {
-        Some(CheckpointFact::Deleted(deleted)) => deleted.gone.into_iter().next(),
-        Some(CheckpointFact::Saved(_) | CheckpointFact::Marked(_)) | None => None,
+    let gone = match &outcome.meta {
+        Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => deleted.gone.first(),
+        _ => None,
     };
     let gone = gone.ok_or_else(|| Refusal::new(Code::Internal, "nothing was deleted"))?;
     Ok(DeleteReply {

@@ -7,12 +7,12 @@ use lore::protocol::checkpoints::{ForkArgs, ForkReply};
 use super::views::check_rules;
 use super::{Found, checkpoint_id, meta_of_write};
 use crate::checkpoints::command::{Fork as From, Piece, Report, SaveCheckpoint, empty_body};
-use crate::checkpoints::event::{CheckpointKey, manifest_of};
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::room::Room;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::CheckpointKey;
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{Choice, session_of};
@@ -59,7 +59,7 @@ impl Op for Fork {
 
 /// The reply, made from the recorded event.
 async fn reply(cx: &Context, outcome: &Outcome) -> Result<ForkReply, Refusal> {
-    let saved = manifest_of(&outcome.event)?;
+    let saved = super::saved(outcome)?;
     let from = saved.forked_from.unwrap_or(saved.checkpoint);
     Ok(ForkReply {
         checkpoint_id: checkpoint_id(&saved.checkpoint)?,

@@ -8,13 +8,12 @@ use lore::protocol::{CheckpointId, SessionId};
 use super::{checkpoint_id, session_id};
 use crate::canonical::Canonical;
 use crate::checkpoints::command;
-use crate::checkpoints::event::{
-    CheckpointDescribed, CheckpointKey, CheckpointSaved, body_of, manifest_of,
-};
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
 use crate::log::{Log, Stamped};
 use crate::operation::Context;
 use crate::sessions::lineage;
@@ -72,7 +71,7 @@ impl Found {
     pub fn at(log: &Log<'_>, session: String, row: CheckpointRow) -> Result<Self, Error> {
         let event = log.event(row.record, row.position)?;
         Ok(Self {
-            manifest: manifest_of(&event)?,
+            manifest: events::meta(&event)?,
             session,
             row,
             event,
@@ -84,7 +83,7 @@ impl Found {
     /// # Errors
     /// [`Error`] when that does not decode.
     pub fn metadata(&self) -> Result<Metadata, Error> {
-        let described: CheckpointDescribed = body_of(&self.event)?;
+        let described: CheckpointDescribed = events::body(&self.event)?;
         Ok(Metadata::stored(&described))
     }
 

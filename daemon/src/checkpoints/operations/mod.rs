@@ -17,12 +17,13 @@ use lore::protocol::{CheckpointId, Meta, Position, SessionId};
 pub use found::Found;
 
 use super::command::Report;
-use super::event::CheckpointKey;
 use super::room::Room;
 use super::uses;
 use super::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, CheckpointSaved};
+use crate::events::{Event, unexpected};
 use crate::log::{index, objects};
 use crate::operation::{Context, Operation};
 use crate::state::State;
@@ -40,6 +41,14 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<views::Compress>(),
     Operation::of::<views::Prioritize>(),
 ];
+
+/// The checkpoint that a write saved.
+fn saved(outcome: &Outcome) -> Result<&CheckpointSaved, Error> {
+    match &outcome.meta {
+        Event::Checkpoint(CheckpointEvent::Saved(saved)) => Ok(saved),
+        _ => Err(unexpected(&outcome.event, "a saved checkpoint")),
+    }
+}
 
 fn checkpoint_id(key: &CheckpointKey) -> Result<CheckpointId, Refusal> {
     CheckpointId::new(key.to_string())

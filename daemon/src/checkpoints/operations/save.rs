@@ -10,7 +10,6 @@ use serde_json::json;
 use super::views;
 use super::{Found, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
 use crate::checkpoints::command::{Instead, Report, SaveCheckpoint};
-use crate::checkpoints::event::{CheckpointKey, CheckpointSaved, manifest_of};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare::{self, Packing};
@@ -20,6 +19,7 @@ use crate::checkpoints::view::{self, CheckpointRow};
 use crate::checkpoints::{clean_up, key_difference};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish};
@@ -391,7 +391,7 @@ async fn changes_since(
 
 /// The reply, made from the recorded event: so a repeated key gets the same one.
 async fn reply(cx: &Arc<Context>, outcome: &Outcome) -> Result<SaveReply, Refusal> {
-    let saved: CheckpointSaved = manifest_of(&outcome.event)?;
+    let saved = super::saved(outcome)?;
     let meta = meta_of_write(cx, outcome).await?;
     clean_up::start_if_due(cx).await?;
     Ok(SaveReply {

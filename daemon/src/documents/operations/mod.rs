@@ -12,9 +12,9 @@ pub(super) use content::modified;
 use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Entry};
-use super::event::{Part, brought};
 use super::parts::PartRow;
 use crate::error::Refusal;
+use crate::events::documents::{Part, brought};
 use crate::operation::{Context, Operation};
 use crate::state::State;
 

@@ -13,15 +13,16 @@ use crate::clock::parse_time;
 use crate::documents::command::{
     self, Unchanged, check_sent, source_id, unknown_document, unknown_source,
 };
-use crate::documents::event::{DocumentFact, SourceAdded};
 use crate::documents::names::check_name;
 use crate::documents::prepare::Document;
 use crate::documents::room::Room;
 use crate::documents::root::Root;
-use crate::documents::sources::{Content, Given, Stamp, TITLE_BYTES_MAX, Unread, take};
+use crate::documents::sources::{Content, FileFingerprint, Given, TITLE_BYTES_MAX, Unread, take};
 use crate::documents::view::{self, SourceRow};
 use crate::engine::Outcome;
 use crate::error::Refusal;
+use crate::events::documents::{DocumentEvent, SourceAdded};
+use crate::events::{Event, unexpected};
 use crate::log::Hash;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
@@ -155,7 +156,7 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
         })
     });
     Ok(Content {
-        stamp: Stamp {
+        stamp: FileFingerprint {
             bytes: bytes.len() as u64,
             mtime: modified.transpose()?.unwrap_or(i64::MIN),
             inode: 0,
@@ -261,27 +262,22 @@ async fn reply(
     warnings: Vec<String>,
 ) -> Result<PutDocumentReply, Refusal> {
     let event = &outcome.event;
-    let (document, title, status) = match DocumentFact::of(event)? {
-        Some(DocumentFact::Taken(taken)) => (taken.document, taken.title, PutStatus::Taken),
-        Some(DocumentFact::Continued(continued)) => {
-            (continued.document, continued.title, PutStatus::Taken)
+    let (document, title, status) = match &outcome.meta {
+        Event::Document(DocumentEvent::Ingested(meta)) => {
+            (meta.document.clone(), meta.title.clone(), PutStatus::Taken)
         }
-        Some(DocumentFact::Touched(touched)) => {
+        Event::Document(DocumentEvent::PartAdded(meta)) => {
+            (meta.document.clone(), meta.title.clone(), PutStatus::Taken)
+        }
+        Event::Document(DocumentEvent::Restatted(meta)) => {
             let state = State::live(cx, Some(event.position())).await?;
-            let (id, document) = (touched.document.clone(), touched.document);
+            let (id, document) = (meta.document.clone(), meta.document.clone());
             let row = blocking(move || Ok(view::document(&state, &id)?)).await?;
             // It may have been removed since.
             let title = row.map(|row| row.taken.title).unwrap_or_default();
             (document, title, PutStatus::Unchanged)
         }
-        Some(
-            DocumentFact::Added(_)
-            | DocumentFact::Removed
-            | DocumentFact::Gone(_)
-            | DocumentFact::Failed(_)
-            | DocumentFact::FailureGone(_),
-        )
-        | None => return Err(unknown_document("")),
+        _ => return Err(unexpected(event, "a document").into()),
     };
     Ok(PutDocumentReply {
         document,

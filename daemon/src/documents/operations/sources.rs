@@ -10,12 +10,12 @@ use lore::protocol::documents::{
 
 use crate::clock::format_time;
 use crate::documents::command::{self, Unchanged, source_id, unknown_source};
-use crate::documents::event::SourceAdded;
 use crate::documents::meant::meant;
 use crate::documents::room::{Doing, Progress, Room};
 use crate::documents::sources::{Places, Step};
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
+use crate::events::documents::SourceAdded;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;

@@ -7,23 +7,23 @@
 
 mod failure;
 mod filesystems;
+mod fingerprint;
 mod offer;
 mod places;
 mod reach;
 mod read;
 pub mod run;
 mod scan;
-mod stamp;
 mod take;
 mod walk;
 mod watched;
 
+pub use crate::events::documents::FileFingerprint;
 pub use offer::{Count, Offer, offer};
 pub use places::Places;
 pub use reach::{FILES_MAX, Reach, Unusable};
 pub use read::{Content, Unread, read};
 pub use scan::{Job, Known, Lost, Moved, Plan, Scan, What};
-pub use stamp::Stamp;
 pub use take::{Given, TITLE_BYTES_MAX, Taken, take};
 pub use walk::{Found, Step, Trouble, Walk};
 pub use watched::Watched;

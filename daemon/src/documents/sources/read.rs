@@ -14,8 +14,8 @@ use rustix::fs::{ResolveFlags, openat2};
 use rustix::io::Errno;
 
 use super::failure::why;
-use super::stamp::Stamp;
 use crate::clock::Clock;
+use crate::events::documents::FileFingerprint;
 use crate::log::Hash;
 
 /// How often a file is read that changes meanwhile.
@@ -29,7 +29,7 @@ pub struct Content {
     /// All of it.
     pub bytes: Vec<u8>,
     /// To see whether it changed without reading it.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// Of its bytes.
     pub hash: Hash,
 }
@@ -74,7 +74,7 @@ pub fn read(base: &Path, path: &str, bytes_max: u64, clock: &Clock) -> Result<Co
         let after = metadata(&file)?;
         if is_same(&before, &after) && length == after.len() {
             return Ok(Content {
-                stamp: Stamp::of(&after).read_at(now),
+                stamp: FileFingerprint::of(&after).read_at(now),
                 hash: Hash::of(&bytes),
                 bytes,
             });
@@ -101,7 +101,7 @@ fn metadata(file: &File) -> Result<Metadata, Unread> {
 /// Also by the time of the last change, which nobody can set back.
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     let changed = |of: &Metadata| (of.ctime(), of.ctime_nsec());
-    Stamp::of(one) == Stamp::of(other) && changed(one) == changed(other)
+    FileFingerprint::of(one) == FileFingerprint::of(other) && changed(one) == changed(other)
 }
 
 fn too_long(bytes: u64, bytes_max: u64) -> Unread {

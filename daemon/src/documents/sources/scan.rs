@@ -7,15 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::places::Places;
-use super::stamp::Stamp;
 use super::walk::{Found, Trouble};
+use crate::events::documents::FileFingerprint;
 use crate::log::Hash;
 
 /// What is known of a file. `D` is how its document is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known<D> {
     /// When it was read last.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// What came of that.
     pub what: What<D>,
 }
@@ -59,7 +59,7 @@ pub struct Job<D> {
     /// Its path below the source's folder.
     pub path: String,
     /// Its stamp when it was found.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// What it was when it was read last; `None` for a new one.
     pub before: Option<Known<D>>,
 }
@@ -76,7 +76,7 @@ pub struct Moved<D> {
     /// The hash of its bytes.
     pub hash: Hash,
     /// As it was found under the new name.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
 }
 
 /// Documents whose files are gone.
@@ -131,7 +131,7 @@ impl<D: Clone> Scan<D> {
     #[must_use]
     pub fn finish(self) -> Plan<D> {
         let mut plan = self.plan;
-        let mut gone: BTreeMap<Stamp, Vec<(String, D, Hash)>> = BTreeMap::new();
+        let mut gone: BTreeMap<FileFingerprint, Vec<(String, D, Hash)>> = BTreeMap::new();
         for (path, known) in self.known {
             if is_below(&path, &self.unread) {
                 continue;
@@ -146,7 +146,8 @@ impl<D: Clone> Scan<D> {
         }
         let moved = &mut plan.moved;
         plan.jobs.retain(|job| {
-            let was_it = |stamp: Stamp| job.before.is_none() && job.stamp.is_same_file(stamp);
+            let was_it =
+                |stamp: FileFingerprint| job.before.is_none() && job.stamp.is_same_file(stamp);
             // Two names of one file are gone: which one has moved is for the hash to say.
             let same = gone.get_mut(&job.stamp).filter(|same| same.len() == 1);
             let it = same.filter(|_| was_it(job.stamp)).and_then(Vec::pop);

@@ -9,8 +9,7 @@ use lored_redact::{Found, Redactor};
 use serde_json::{Map, Value};
 
 use super::read::{Content, Unread};
-use super::stamp::Stamp;
-use crate::documents::event::SourceAdded;
+use crate::events::documents::{FileFingerprint, SourceAdded};
 use crate::log::Hash;
 
 /// The longest that names and tags of a document may be, in bytes.
@@ -52,7 +51,7 @@ pub struct Taken {
     /// The file's path below the source's folder.
     pub path: String,
     /// The file's size, time and place.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// Of the file's bytes.
     pub hash: Hash,
     /// The file's name.

@@ -14,7 +14,7 @@ use super::failure::why;
 use super::filesystems::of_the_system;
 use super::places::Places;
 use super::reach::{FILES_MAX, Reach};
-use super::stamp::Stamp;
+use crate::events::documents::FileFingerprint;
 
 /// One step of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Found {
     /// Its path below the source's folder.
     pub path: String,
     /// Its size, time and place.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
 }
 
 /// Something that could not be looked at.
@@ -109,7 +109,7 @@ impl Walk {
         match entry.metadata() {
             Ok(found) if found.is_file() => Some(Step::File(Found {
                 path,
-                stamp: Stamp::of(&found),
+                stamp: FileFingerprint::of(&found),
             })),
             Ok(_) => None,
             Err(error) => match innermost(&error) {

@@ -12,8 +12,9 @@ use crate::checkpoints::decided::{
 use crate::clock::Clock;
 use crate::engine::{Command, Decide};
 use crate::error::Refusal;
+use crate::events::NewEvent;
+use crate::log::Hash;
 use crate::log::objects::{Form, Object, Place};
-use crate::log::{Hash, NewEvent};
 use crate::sessions::{Choice, Wish};
 use crate::store::{Error, RowsMut};
 

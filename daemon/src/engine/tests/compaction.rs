@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{START, agent};
 use crate::clock::Clock;
 use crate::engine::{
-    Command, DataFolder, Decide, Engine, Fold, Opened, Outcome, Past, Published, Settings, Write,
+    Command, DataFolder, Decide, Engine, EventLookup, Fold, Opened, Outcome, Published, Settings,
+    Write,
 };
 use crate::error::{Code, Refusal};
-use crate::log::{
-    Body, FORGOTTEN, Header, INDEX, Log, NewEvent, Position, RecordKey, Stamped, codec, index,
-};
+use crate::events::steps::StepEvent;
+use crate::events::{Event, NewEvent, empty_body};
+use crate::log::{EventKind, FORGOTTEN, Header, INDEX, Log, Position, RecordKey, Stamped, index};
 use crate::store::{Direction, Error, Rows, RowsMut, Space};
 
 const OBJECTS: Space = Space::new("objects.1");
@@ -41,15 +42,16 @@ impl Fold for Objects {
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
-        _past: &dyn Past,
+        _past: &dyn EventLookup,
         event: &Stamped,
+        _meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error> {
         index::apply(rows, event, record);
         let name = event.header.session.clone().unwrap_or_default();
-        match event.header.kind.as_str() {
-            "Put" => rows.put(OBJECTS, name.as_bytes(), &content(event.position())),
-            _ => rows.remove(OBJECTS, name.as_bytes()),
+        match is_put(event) {
+            true => rows.put(OBJECTS, name.as_bytes(), &content(event.position())),
+            false => rows.remove(OBJECTS, name.as_bytes()),
         }
         Ok(())
     }
@@ -60,18 +62,21 @@ impl Fold for Objects {
 }
 
 /// Puts or removes an object.
-struct Change(&'static str, String);
+struct Change(bool, String);
+
+/// Whether an event puts an object.
+fn is_put(event: &Stamped) -> bool {
+    event.header.kind == EventKind::ExtractorRegistered
+}
 
 impl Command for Change {
     fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        Ok(vec![NewEvent {
-            kind: self.0,
-            session: Some(self.1.clone()),
-            project: None,
-            fact: codec::EMPTY.to_vec(),
-            body: Body::new(codec::EMPTY.to_vec(), [0; 16]),
-            origin: None,
-        }])
+        let event = match self.0 {
+            true => StepEvent::ExtractorRegistered,
+            false => StepEvent::MappingRegistered,
+        };
+        let body = empty_body([0; 16]);
+        Ok(vec![NewEvent::in_session(&self.1, None, event, body)])
     }
 }
 
@@ -96,9 +101,9 @@ fn open(data: &Path) -> Engine {
     opened.start(folder, fold, &settings(), clock).unwrap()
 }
 
-async fn write(engine: &Engine, kind: &'static str, name: &str) -> Outcome {
+async fn write(engine: &Engine, is_put: bool, name: &str) -> Outcome {
     let write = Write {
-        command: Box::new(Change(kind, name.to_owned())),
+        command: Box::new(Change(is_put, name.to_owned())),
         actor: Arc::new(agent("a")),
         key: None,
         bytes: 512,
@@ -131,9 +136,9 @@ fn expected(state: &Published) -> BTreeMap<String, Vec<u8>> {
             last = Position(last.0 + 1);
             assert_eq!(event.position(), last);
             let name = event.header.session.clone().unwrap();
-            match event.header.kind.as_str() {
-                "Put" => expected.insert(name, content(last)),
-                _ => expected.remove(&name),
+            match is_put(&event) {
+                true => expected.insert(name, content(last)),
+                false => expected.remove(&name),
             };
             Ok(ControlFlow::Continue(()))
         })
@@ -167,10 +172,10 @@ fn removed_objects_give_their_space_back() {
     let runtime = runtime();
     runtime.block_on(async {
         for number in 0..200 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
         for number in 10..200 {
-            write(&engine, "Remove", &format!("o{number}")).await;
+            write(&engine, false, &format!("o{number}")).await;
         }
         let done = engine.compact().await.unwrap();
         let kept = 10 * OBJECT_BYTES as u64;
@@ -182,7 +187,7 @@ fn removed_objects_give_their_space_back() {
         assert_eq!(objects(&state).len(), 10);
         assert_eq!(objects(&state), expected(&state));
         assert_eq!(
-            write(&engine, "Put", "after").await.event.position(),
+            write(&engine, true, "after").await.event.position(),
             Position(391)
         );
     });
@@ -208,12 +213,7 @@ fn nobody_loses_anything_meanwhile() {
                 let mut acknowledged = 0;
                 while !done.load(Ordering::Relaxed) {
                     let name = format!("w{writer}-{}", acknowledged % 7);
-                    let kind = if acknowledged % 3 == 2 {
-                        "Remove"
-                    } else {
-                        "Put"
-                    };
-                    write(&engine, kind, &name).await;
+                    write(&engine, acknowledged % 3 != 2, &name).await;
                     acknowledged += 1;
                 }
                 acknowledged
@@ -264,11 +264,11 @@ fn a_long_read_is_told() {
     let engine = open(folder.path());
     runtime().block_on(async {
         for number in 0..50 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
         let read = engine.read().await.unwrap();
         for number in 0..50 {
-            write(&engine, "Remove", &format!("o{number}")).await;
+            write(&engine, false, &format!("o{number}")).await;
         }
         let done = engine.compact().await.unwrap();
         assert_eq!(done.warnings.len(), 1, "{done:?}");
@@ -288,7 +288,7 @@ fn enough_freed_bytes_make_it_due() {
     let engine = open(folder.path());
     runtime().block_on(async {
         for number in 0..300 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
         assert!(!engine.is_compaction_due());
         engine.note_freed((1 << 20) - 1);
@@ -310,7 +310,7 @@ fn a_stop_leaves_nothing_to_replay() {
     let runtime = runtime();
     runtime.block_on(async {
         for number in 0..20 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
     });
     drop(engine);
@@ -328,10 +328,10 @@ fn rest_empties_a_long_journal() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(folder.path());
     runtime().block_on(async {
-        write(&engine, "Put", "first").await;
+        write(&engine, true, "first").await;
         assert!(!engine.rest().await.unwrap(), "it is short");
         for number in 0..300 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
         let read = engine.read().await.unwrap();
         assert!(!engine.rest().await.unwrap(), "a call holds the store");
@@ -352,7 +352,7 @@ fn a_damaged_store_is_left_alone() {
     let runtime = runtime();
     runtime.block_on(async {
         for number in 0..5 {
-            write(&engine, "Put", &format!("o{number}")).await;
+            write(&engine, true, &format!("o{number}")).await;
         }
     });
     drop(engine);

@@ -4,12 +4,15 @@ use super::history::{create, record, register, register_named};
 use super::{Ask, Bench, START, agent, folded_anew};
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, Position};
-use crate::steps::{Registration, decode_step};
+use crate::events::sessions::{SessionEvent, SessionOrigin};
+use crate::events::steps::StepAssigned;
+use crate::events::{self, NewEvent, empty_body};
+use crate::log::{Body, Position};
+use crate::steps::Registration;
 
 fn step_of(outcome: &Result<super::Outcome, Refusal>) -> (u32, u32) {
-    let (numbered, _) = decode_step(&outcome.as_ref().unwrap().event).unwrap();
-    (numbered.step, numbered.attempt)
+    let assigned: StepAssigned = events::meta(&outcome.as_ref().unwrap().event).unwrap();
+    (assigned.step, assigned.attempt)
 }
 
 /// A step without a session begins one: both events are one commit, the reply is the step's.
@@ -136,16 +139,12 @@ struct FailsLate;
 
 impl Command for FailsLate {
     fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let good = |kind| NewEvent {
-            kind,
-            session: Some("s-1".to_owned()),
-            project: None,
-            fact: crate::log::codec::EMPTY.to_vec(),
-            body: Body::new(crate::log::codec::EMPTY.to_vec(), [0; 16]),
-            origin: None,
-        };
-        // A step without its numbers does not fold.
-        Ok(vec![good("SessionCreated"), good("StepRecorded")])
+        let created = SessionEvent::Created(SessionOrigin::default());
+        let good = NewEvent::in_session("s-1", None, created, empty_body([0; 16]));
+        // An update without a body does not fold.
+        let body = Body::new(Vec::new(), [0; 16]);
+        let bad = NewEvent::in_session("s-1", None, SessionEvent::Updated, body);
+        Ok(vec![good, bad])
     }
 }
 

@@ -5,12 +5,12 @@ use serde_bytes::ByteArray;
 
 use super::{Ask, Bench};
 use crate::documents::decided::{
-    AddSource, DocumentContinued, DocumentGone, DocumentTaken, DocumentTouched, FailureGone,
-    FileFailed, Further, Note, NoteFile, Part, PutDocument, RemoveDocument, RemoveSource,
-    TakeDocument, Unchanged, source_id,
+    AddSource, DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed, Further,
+    IngestFailureCleared, Note, NoteFile, Part, PartAdded, PutDocument, RemoveDocument,
+    RemoveSource, TakeDocument, Unchanged, source_id,
 };
-use crate::documents::sources::Stamp;
-use crate::documents::{SourceAdded, Taken};
+use crate::documents::sources::FileFingerprint;
+use crate::documents::{DocumentMeta, SourceAdded};
 use crate::error::Code;
 use crate::log::{Body, Hash, codec};
 use crate::steps::Text;
@@ -47,7 +47,7 @@ enum Wish {
     Touched(u8),
     Gone(u8),
     Failed(u8),
-    FailureGone,
+    FailureCleared,
 }
 
 pub(crate) fn document() -> impl Strategy<Value = Document> {
@@ -72,7 +72,7 @@ pub(crate) fn document() -> impl Strategy<Value = Document> {
         1 => (0..12_u8).prop_map(Wish::Touched),
         2 => (0..12_u8).prop_map(Wish::Gone),
         2 => (0..4_u8).prop_map(Wish::Failed),
-        1 => Just(Wish::FailureGone),
+        1 => Just(Wish::FailureCleared),
     ];
     (0..2_u8, 0..3_u8, wish).prop_map(|(source, path, wish)| Document { source, path, wish })
 }
@@ -128,14 +128,14 @@ impl Document {
             }),
             Wish::Touched(number) => note(
                 source,
-                Note::Touched(DocumentTouched {
+                Note::Touched(DocumentRestatted {
                     document: known(number),
                     stamp: stamp(number),
                 }),
             ),
             Wish::Gone(number) => note(
                 source,
-                Note::Gone(DocumentGone {
+                Note::Gone(DocumentRemoved {
                     document: known(number),
                 }),
             ),
@@ -147,7 +147,9 @@ impl Document {
                     stamp: stamp(number),
                 }),
             ),
-            Wish::FailureGone => note(source, Note::FailureGone(FailureGone { path })),
+            Wish::FailureCleared => {
+                note(source, Note::FailureCleared(IngestFailureCleared { path }))
+            }
         }
     }
 }
@@ -169,8 +171,8 @@ fn note(source: String, note: Note) -> Ask {
     })
 }
 
-fn stamp(number: u8) -> Stamp {
-    Stamp {
+fn stamp(number: u8) -> FileFingerprint {
+    FileFingerprint {
         bytes: u64::from(number),
         mtime: i64::from(number),
         inode: 1,
@@ -186,7 +188,7 @@ fn take(
     is_blob: bool,
 ) -> TakeDocument {
     let (first, blobs) = part(content, is_blob);
-    let body = DocumentTaken {
+    let body = DocumentIngested {
         part: first,
         warnings: Vec::new(),
     };
@@ -194,7 +196,7 @@ fn take(
         first_chunk: u32::from(number),
         blobs: Vec::new(),
         body: Body::new(
-            codec::encode(&DocumentContinued {
+            codec::encode(&PartAdded {
                 part: part(content + number, false).0,
             }),
             [5; 16],
@@ -205,7 +207,7 @@ fn take(
         .map(|blob: &PendingBlob| ByteArray::new(blob.reference().hash));
     TakeDocument {
         source,
-        taken: Taken {
+        taken: DocumentMeta {
             path,
             stamp: stamp(content),
             hash: ByteArray::new(Hash::of(&[content]).0),
@@ -217,7 +219,7 @@ fn take(
             parts: u32::from(further) + 1,
             text_bytes: 1,
             blobs: hashes.collect(),
-            ..Taken::default()
+            ..DocumentMeta::default()
         },
         moved: moved.map(known),
         body: Some(Body::new(codec::encode(&body), [4; 16])),

@@ -10,9 +10,12 @@ use crate::checkpoints::decided::{MarkKey, empty_body, of_session_row};
 use crate::checkpoints::{self, Totals};
 use crate::engine::{Command, Decide, erasure};
 use crate::error::{Code, Refusal};
+use crate::events::{Event, NewEvent};
 use crate::forgetting::decided::NoteErased;
-use crate::log::{Body, LOG, NewEvent, OBJECTS, Position, ScopeOf, codec};
-use crate::rooms::Rooms;
+use crate::log::{
+    Actor, Body, EncodedEvent, EventKind, Hash, LOG, OBJECTS, Position, ScopeOf, Stamped, codec,
+};
+use crate::projections::Projections;
 use crate::sessions::{self, SessionForgotten};
 
 /// A bench with a session of three steps and a checkpoint, and another with a step.
@@ -48,7 +51,7 @@ fn is_as_folded(bench: &Bench) {
 fn a_forgotten_session_is_gone_at_once() {
     let mut bench = bench();
     let tombstone = bench.one(forget("s-1").key("f", "forget")).unwrap();
-    let fact = &tombstone.event.payload.as_ref().unwrap().fact;
+    let fact = &tombstone.event.payload.as_ref().unwrap().meta;
     let told: SessionForgotten = crate::log::codec::decode(fact).unwrap();
     assert_eq!(told.events, 5);
     for is_erased in [false, true] {
@@ -129,7 +132,7 @@ fn a_session_of_the_same_group_is_forgotten() {
     ]);
     let told: SessionForgotten = {
         let event = &outcomes[3].as_ref().unwrap().event;
-        crate::log::codec::decode(&event.payload.as_ref().unwrap().fact).unwrap()
+        crate::log::codec::decode(&event.payload.as_ref().unwrap().meta).unwrap()
     };
     assert_eq!(told.events, 3);
     let codes: Vec<Code> = outcomes.into_iter().skip(4).map(code).collect();
@@ -211,7 +214,13 @@ fn a_long_session_is_erased_in_batches() {
     let before = others(&bench);
     bench.one(forget("s-1")).unwrap();
     let records = bench.rows.rows(LOG).count();
-    let first = erasure::batch(&bench.rows, &Rooms, ScopeOf::Session("s-1"), Position(0)).unwrap();
+    let first = erasure::batch(
+        &bench.rows,
+        &Projections,
+        ScopeOf::Session("s-1"),
+        Position(0),
+    )
+    .unwrap();
     assert!(first.next.is_some() && first.freed_bytes > 500_000);
     bench.commit(first.changes());
     is_as_folded(&bench);
@@ -222,7 +231,13 @@ fn a_long_session_is_erased_in_batches() {
     assert_eq!(others(&bench), before);
     let left: usize = bench.rows.rows(LOG).map(|(_, value)| value.len()).sum();
     assert!(left < 60 * 9_000 + 400 * 400, "{left} bytes are left");
-    let again = erasure::batch(&bench.rows, &Rooms, ScopeOf::Session("s-1"), Position(0)).unwrap();
+    let again = erasure::batch(
+        &bench.rows,
+        &Projections,
+        ScopeOf::Session("s-1"),
+        Position(0),
+    )
+    .unwrap();
     assert!(again.changes().is_empty() && again.next.is_none());
 }
 
@@ -236,14 +251,25 @@ struct Tell {
 
 impl Command for Tell {
     fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        Ok(vec![NewEvent {
-            kind: self.kind,
-            session: Some(self.session.to_owned()),
-            project: Some("p-1".to_owned()),
-            fact: codec::encode(&stored(&self.fact)),
-            body: Body::new(codec::encode(&stored(&self.body)), [1; 16]),
+        let body = Body::new(codec::encode(&stored(&self.body)), [1; 16]);
+        let encoded = EncodedEvent {
+            kind: EventKind::parse(self.kind).unwrap(),
+            session: None,
+            project: None,
+            meta: codec::encode(&stored(&self.fact)),
+            body: body.clone(),
             origin: None,
-        }])
+        };
+        let actor = Actor::default();
+        let stamped = Stamped::stamp(encoded, &Hash::default(), Position(1), 0, &actor, None);
+        let event = Event::of(&stamped)?.unwrap();
+        let project = Some("p-1".to_owned());
+        Ok(vec![NewEvent::in_session(
+            self.session,
+            project,
+            event,
+            body,
+        )])
     }
 }
 

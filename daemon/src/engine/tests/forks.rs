@@ -8,9 +8,10 @@ use super::history::{histories, live};
 use super::talk::{lines_up_to, name};
 use crate::engine::Fold;
 use crate::entities;
+use crate::events::Event;
 use crate::log::{Log, Position};
 use crate::messages;
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::sessions::{self, Line, lineage};
 use crate::steps;
 use crate::store::{Memory, Rows};
@@ -96,7 +97,8 @@ proptest! {
         let mut moments = Vec::new();
         let log = Log::new(&bench.rows);
         log.walk(Position(1), &mut |event, record| {
-                Rooms.apply(&mut then, &log, &event, record)?;
+                let meta = Event::of(&event)?;
+                Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
                 moments.push((event.position(), then.clone()));
                 Ok(ControlFlow::Continue(()))
             })

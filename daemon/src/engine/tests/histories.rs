@@ -8,14 +8,14 @@ use super::history::{erase_stream, histories, live, ungrouped};
 use super::{Bench, folded_anew};
 use crate::checkpoints::{self, decided};
 use crate::engine::{open, replay};
-use crate::log::{Hash, KEPT, OBJECTS, objects};
-use crate::rooms::Rooms;
+use crate::log::{EventKind, Hash, KEPT, OBJECTS, objects};
+use crate::projections::Projections;
 use crate::store::{Changes, Direction, Limits, Memory, Rows, RowsMut, Store, StoreId};
 
 /// Every row of a store, as it is in memory.
 fn read_all(store: &Store) -> Memory {
     let mut rows = Memory::new();
-    for space in open::spaces(&Rooms) {
+    for space in open::spaces(&Projections) {
         store
             .scan(
                 space,
@@ -33,7 +33,7 @@ fn read_all(store: &Store) -> Memory {
 }
 
 pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
-    let spaces = open::spaces(&Rooms);
+    let spaces = open::spaces(&Projections);
     Store::build(dir, StoreId([1; 16]), &spaces, &Limits::default()).unwrap();
     let (store, _) = Store::open(dir, &spaces, &Limits::default()).unwrap();
     for changes in commits {
@@ -63,12 +63,12 @@ fn told(bench: &Bench) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
         .events()
         .into_iter()
         .map(|event| {
-            let is_timed = event.header.kind == "SessionLeased";
+            let is_timed = event.header.kind == EventKind::SessionLeased;
             let fact = event
                 .payload
                 .filter(|_| !is_timed)
-                .map(|payload| payload.fact);
-            (event.header.kind, event.header.session, fact)
+                .map(|payload| payload.meta);
+            (event.header.kind.to_string(), event.header.session, fact)
         })
         .collect()
 }
@@ -133,9 +133,9 @@ proptest! {
         let store = store_of(dir.path(), &commits);
         prop_assert_eq!(read_all(&store), bench.rows.clone());
 
-        replay::clear(&store, &Rooms).unwrap();
+        replay::clear(&store, &Projections).unwrap();
         prop_assert!(read_all(&store).rows_of_views().is_empty());
-        replay::catch_up(&store, &Rooms, |_, _| {}).unwrap();
+        replay::catch_up(&store, &Projections, |_, _| {}).unwrap();
         prop_assert_eq!(read_all(&store), bench.rows.clone());
 
         // The views of an earlier moment beside the whole log: each goes on from where it was.
@@ -152,7 +152,7 @@ proptest! {
             }
         }
         store.commit(&log_alone.into_changes(), false).unwrap();
-        replay::catch_up(&store, &Rooms, |_, _| {}).unwrap();
+        replay::catch_up(&store, &Projections, |_, _| {}).unwrap();
         prop_assert_eq!(read_all(&store), bench.rows);
     }
 }

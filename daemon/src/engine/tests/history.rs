@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::engine::{Fold, erasure};
 use crate::forgetting::decided::{Counted, ForgetSession, NoteErased};
 use crate::log::{Body, Position, ScopeOf, codec};
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::sessions::{Choice, CreateSession, SessionCreated, Wish};
 use crate::steps::{
     ExtractorRegistered, FieldMappingRegistered, Reach, RecordStep, Register, Registration,
@@ -222,7 +222,7 @@ pub(crate) fn erase_stream(bench: &mut Bench, stream: ScopeOf<'_>) -> Vec<Change
     let mut commits = Vec::new();
     let mut after = Some(Position(0));
     while let Some(from) = after {
-        let batch = erasure::batch(&bench.rows, &Rooms, stream, from).unwrap();
+        let batch = erasure::batch(&bench.rows, &Projections, stream, from).unwrap();
         bench.commit(batch.changes());
         commits.push(batch.changes().clone());
         after = batch.next;
@@ -336,7 +336,7 @@ pub(crate) fn ungrouped(history: &History) -> History {
 impl Memory {
     /// Every row but those of the log itself, to compare what was folded.
     pub(crate) fn rows_of_views(&self) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-        let spaces = Rooms.spaces().iter();
+        let spaces = Projections.spaces().iter();
         spaces
             .flat_map(|space| {
                 self.rows(*space)

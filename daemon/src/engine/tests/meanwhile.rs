@@ -12,10 +12,11 @@ use crate::documents::decided::{RemoveSource, source_id};
 use crate::entities::decided::{Note, NoteResolved};
 use crate::entities::{EntityData, EntityRef, EntityResolved, How, Mention};
 use crate::error::{Code, Refusal};
+use crate::events::entities::EntityEvent;
 use crate::forgetting::decided::{Forget, Looking, Origin, Selected, Wish};
 use crate::log::{Actor, Body, LOG, Log, codec};
 use crate::packs::decided::{Among, MakePack};
-use crate::packs::{Item, MadeFor, PackFact, PackMade, RestsOn};
+use crate::packs::{Item, MadeFor, PackBuilt, PackEvent, RestsOn};
 use crate::sessions;
 use crate::steps;
 
@@ -188,8 +189,7 @@ fn found_out() -> Ask {
     };
     let note = Note {
         choice: choice_of("s-1"),
-        kind: EntityResolved::KIND,
-        fact: codec::encode(&resolved),
+        event: EntityEvent::Resolved(resolved),
         body: Body::new(codec::encode(&data), [5; 16]),
     };
     Ask {
@@ -211,7 +211,7 @@ fn packed(bench: &Bench, id: &str, among: Among) -> MakePack {
 
 /// A pack that rests on one thing as it is now.
 fn resting(bench: &Bench, id: &str, among: Among, one: RestsOn) -> MakePack {
-    let made = PackMade {
+    let made = PackBuilt {
         id: id.to_owned(),
         made_for: MadeFor::Task,
         wanted: vec![7; 32],
@@ -306,8 +306,8 @@ fn packs_left(bench: &Bench) -> Vec<String> {
     let made = bench
         .events()
         .into_iter()
-        .filter_map(|event| match PackFact::of(&event) {
-            Ok(Some(PackFact::Made(made))) => Some(made.id),
+        .filter_map(|event| match PackEvent::of(&event) {
+            Ok(Some(PackEvent::Built(made))) => Some(made.id),
             _ => None,
         });
     made.collect()
@@ -392,7 +392,7 @@ fn documents_that_an_agent_sent_go() {
     assert_eq!(packs_left(&bench), ["k-2"]);
     let gone = bench.events().into_iter();
     let gone = gone.filter(|event| event.payload.is_none());
-    let kinds: Vec<String> = gone.map(|event| event.header.kind).collect();
+    let kinds: Vec<String> = gone.map(|event| event.header.kind.to_string()).collect();
     assert_eq!(kinds, ["DocumentTaken", "DocumentContinued", "PackMade"]);
     is_as_folded(&bench);
 }

@@ -29,8 +29,9 @@ use super::group::{Group, Request};
 use super::{Command, Fold, KeyClaim, Outcome, Tail};
 use crate::clock::{Clock, Micros};
 use crate::error::Refusal;
+use crate::events::Event;
 use crate::log::{Actor, Hash, Log, Position, Stamped};
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::store::{Changes, Memory, RowsMut};
 
 /// When the first command comes: 2026-01-31T12:00:00Z, in microseconds.
@@ -108,13 +109,13 @@ impl Bench {
         let mut group = Group::after(self.tail);
         let outcomes = asks
             .into_iter()
-            .map(|ask| group.decide(&self.rows, &Rooms, now, true, &mut ask.request()))
+            .map(|ask| group.decide(&self.rows, &Projections, now, true, &mut ask.request()))
             .collect();
         if group.is_empty() {
             return (outcomes, Changes::default());
         }
         self.tail = group.tail;
-        let changes = group.into_changes(&self.rows, &Rooms);
+        let changes = group.into_changes(&self.rows, &Projections);
         self.commit(&changes);
         (outcomes, changes)
     }
@@ -158,7 +159,8 @@ impl Bench {
     }
 
     pub fn kinds(&self) -> Vec<String> {
-        let kinds = self.events().into_iter().map(|event| event.header.kind);
+        let kinds = self.events().into_iter();
+        let kinds = kinds.map(|event| event.header.kind.to_string());
         kinds.collect()
     }
 }
@@ -168,12 +170,13 @@ pub(crate) fn folded_anew(bench: &Bench) -> Memory {
     let mut rows = Memory::new();
     let log = Log::new(&bench.rows);
     log.walk(Position(1), &mut |event, record| {
-        Rooms.apply(&mut rows, &log, &event, record)?;
+        let meta = Event::of(&event)?;
+        Projections.apply(&mut rows, &log, &event, meta.as_ref(), record)?;
         Ok(ControlFlow::Continue(()))
     })
     .unwrap();
     if bench.tail.position > Position(0) {
-        for &space in Rooms.spaces() {
+        for &space in Projections.spaces() {
             super::replay::mark(&mut rows, space, bench.tail.position);
         }
     }

@@ -7,10 +7,11 @@ use super::history::choice_of;
 use crate::engine::{Command, Decide};
 use crate::entities::EntityRef;
 use crate::error::Refusal;
-use crate::log::{Body, NewEvent, Position, codec};
+use crate::events::NewEvent;
+use crate::log::{Body, Position, codec};
 use crate::packs::decided::{Among, MakePack, Turn, TurnWorkingSet};
 use crate::packs::{
-    ContextPruned, ContextUnpruned, Item, MadeFor, PackMade, RestsOn, Strategy as Keeping,
+    ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, RestsOn, Strategy as Keeping,
 };
 use crate::projects::FileVersion;
 use crate::sessions::{self, Room};
@@ -122,7 +123,7 @@ impl Pack {
     }
 }
 
-fn made(id: u8, session: Option<String>, piece: u64) -> PackMade {
+fn made(id: u8, session: Option<String>, piece: u64) -> PackBuilt {
     let entity = EntityRef {
         kind: "device".to_owned(),
         key: "switch-nyc-01".to_owned(),
@@ -137,7 +138,7 @@ fn made(id: u8, session: Option<String>, piece: u64) -> PackMade {
             version: piece,
         }),
     ];
-    PackMade {
+    PackBuilt {
         id: format!("p-{id}"),
         made_for: MadeFor::Message,
         wanted: vec![7; 32],

@@ -10,11 +10,13 @@ use crate::clock::Clock;
 use crate::engine::{Command, Decide};
 use crate::entities::{self, EntityRef};
 use crate::error::{Code, Refusal};
+use crate::events::steps::StepAssigned;
+use crate::events::{self, NewEvent};
+use crate::forgetting::ContentForgotten;
 use crate::forgetting::decided::{
     Counted, Forget, Looking, NoteEventsErased, Origin, Selected, Wish,
 };
-use crate::forgetting::{ContentForgotten, tells_of_forgetting};
-use crate::log::{Actor, EventsForgotten, NewEvent, OBJECTS, Position, StreamName, forgotten};
+use crate::log::{Actor, EventKind, OBJECTS, Position, StreamName, forgotten};
 use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Changes, Error, RowsMut};
@@ -180,7 +182,7 @@ fn of_agent(agent: &str) -> Wish {
 
 fn told(bench: &mut Bench, ask: Ask) -> ContentForgotten {
     let outcome = bench.one(ask).unwrap();
-    ContentForgotten::of(&outcome.event).unwrap()
+    crate::forgetting::decided::forgotten_by(&outcome).unwrap()
 }
 
 /// Of a session that two agents work in, what one of them recorded goes, with its objects; the other's
@@ -231,7 +233,7 @@ fn what_an_agent_recorded_goes() {
     bench.one(note()).unwrap();
     assert!(forgotten::unerased(&bench.rows).unwrap().is_empty());
     let next = bench.one(record(Some("s-1"), None, true)).unwrap();
-    let next = steps::decode_step(&next.event).unwrap().0;
+    let next: StepAssigned = events::meta(&next.event).unwrap();
     assert_eq!(next.step, 4);
     is_as_folded(&bench);
 }
@@ -286,11 +288,11 @@ fn what_a_tool_returned_goes() {
     let gone: Vec<String> = bench
         .events()
         .into_iter()
-        .filter(|event| event.payload.is_none() && !tells_of_forgetting(&event.header.kind))
-        .map(|event| event.header.kind)
+        .filter(|event| event.payload.is_none() && !event.header.kind.tells_of_forgetting())
+        .map(|event| event.header.kind.to_string())
         .collect();
     let mut tombstones = bench.events().into_iter();
-    let tombstone = tombstones.find(|event| event.header.kind == EventsForgotten::KIND);
+    let tombstone = tombstones.find(|event| event.header.kind == EventKind::EventsForgotten);
     assert!(
         tombstone.is_some() && gone.contains(&"StepRecorded".to_owned()),
         "{gone:?}"
@@ -338,11 +340,8 @@ fn what_a_resolver_said_goes() {
     erase_parts(&mut bench);
     let left = bench.events().into_iter();
     let left = left.filter(|event| event.payload.is_some() && event.header.session.is_some());
-    let kinds: Vec<String> = left.map(|event| event.header.kind).collect();
-    assert_eq!(
-        kinds,
-        ["SessionCreated", "StepRecorded", EventsForgotten::KIND]
-    );
+    let kinds: Vec<String> = left.map(|event| event.header.kind.to_string()).collect();
+    assert_eq!(kinds, ["SessionCreated", "StepRecorded", "EventsForgotten"]);
     is_as_folded(&bench);
 }
 

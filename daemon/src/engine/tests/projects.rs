@@ -5,10 +5,9 @@ use serde_bytes::ByteArray;
 
 use super::Ask;
 use crate::log::{Body, Hash, codec};
-use crate::projects::{Change, ContextDrafted, ContextWritten, ProjectInitialised, WorktreeNoted};
 use crate::projects::{
-    DraftContext, Initialise, Known, ProjectShared, Report, ShareAccess, Shares, Subject,
-    WriteContext,
+    Change, ContextWritten, DraftContext, DraftSaved, Initialise, Known, ProjectInitialised,
+    ProjectShared, Report, ShareAccess, Shares, Subject, WorktreeSeen, WriteContext,
 };
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
@@ -137,10 +136,7 @@ impl Project {
                     subject: self.subject(0),
                     file_type: file_type(file),
                     attempts_kept: 1_000_000,
-                    body: Some(Body::new(
-                        codec::encode(&ContextDrafted { content }),
-                        [5; 16],
-                    )),
+                    body: Some(Body::new(codec::encode(&DraftSaved { content }), [5; 16])),
                     blobs,
                 })
             }
@@ -153,7 +149,7 @@ impl Project {
                 name: format!("name-{name}"),
                 path: format!("/p-{}", self.project),
             },
-            worktree: WorktreeNoted {
+            worktree: WorktreeSeen {
                 path: format!("/p-{}/w-{}", self.project, worktree / 2),
                 branch: (worktree % 2 == 1).then(|| "main".to_owned()),
             },

@@ -11,10 +11,12 @@ use crate::entities::{
     EntitiesRelated, EntityData, EntityRef, EntityResolved, Found, How, Mention, Source,
 };
 use crate::error::Refusal;
-use crate::log::{Body, NewEvent, Position, codec};
+use crate::events::NewEvent;
+use crate::events::entities::EntityEvent;
+use crate::log::{Body, Position, codec};
 use crate::messages::decided::{RecordMessage, RecordTool};
 use crate::messages::{
-    self, Executed, Kind, MessageRecorded, Said, Sender, Status, ToolRecorded, ToolUse,
+    self, Kind, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded, ToolUse,
 };
 use crate::sessions::decided::{
     Note, Noted, ReleaseLease, SessionClosed, SessionUpdated, TakeLease, lease,
@@ -220,7 +222,7 @@ fn note(session: &str, what: Noted, body: Body, clock: &Clock) -> Ask {
     })
 }
 
-fn say(session: String, said: Said, is_fenced: bool, clock: &Clock) -> Ask {
+fn say(session: String, said: MessageMeta, is_fenced: bool, clock: &Clock) -> Ask {
     let choices = [
         named(&session, None, clock),
         // The first event that there can be is nobody's lease.
@@ -256,7 +258,7 @@ fn say(session: String, said: Said, is_fenced: bool, clock: &Clock) -> Ask {
         };
         Ok(RecordMessage {
             choice,
-            said: Said { id, ..said.clone() },
+            said: MessageMeta { id, ..said.clone() },
             body: Some(Body::new(codec::encode(&recorded), [12; 16])),
             blobs: Vec::new(),
         })
@@ -358,7 +360,7 @@ impl Talk {
                 mentions,
                 is_fenced,
             } => {
-                let said = Said {
+                let said = MessageMeta {
                     id: String::new(),
                     sender: Sender::of_number(sender).unwrap(),
                     kind: Kind::of_number(kind).unwrap(),
@@ -384,7 +386,7 @@ impl Talk {
                 };
                 Ask::new(RecordTool {
                     choice: named(&session, None, clock),
-                    executed: Executed {
+                    executed: ToolCallMeta {
                         id: format!("t-{id}"),
                         status: Status::Running,
                         rules: Vec::new(),
@@ -405,13 +407,7 @@ impl Talk {
                     to_name: to.key.to_uppercase(),
                     to,
                 };
-                note_entity(
-                    &session,
-                    EntitiesRelated::KIND,
-                    codec::encode(&related),
-                    empty(),
-                    clock,
-                )
+                note_entity(&session, EntityEvent::Related(related), empty(), clock)
             }
             Self::Resolve {
                 entity,
@@ -433,24 +429,17 @@ impl Talk {
                     data: "{}".to_owned(),
                 };
                 let body = Body::new(codec::encode(&data), [16; 16]);
-                note_entity(
-                    &session,
-                    EntityResolved::KIND,
-                    codec::encode(&resolved),
-                    body,
-                    clock,
-                )
+                note_entity(&session, EntityEvent::Resolved(resolved), body, clock)
             }
             Self::Fork { at, into } => fork(session, at, name(into)),
         }
     }
 }
 
-fn note_entity(session: &str, kind: &'static str, fact: Vec<u8>, body: Body, clock: &Clock) -> Ask {
+fn note_entity(session: &str, event: EntityEvent, body: Body, clock: &Clock) -> Ask {
     Ask::new(NoteEntity {
         choice: named(session, None, clock),
-        kind,
-        fact,
+        event,
         body,
     })
 }

@@ -19,8 +19,9 @@ use crate::engine::{
     Command, DataFolder, Decide, Engine, Health, Opened, Outcome, Settings, WriteState,
 };
 use crate::error::{Code, Refusal};
-use crate::log::{Body, NewEvent, codec};
-use crate::rooms::Rooms;
+use crate::events::NewEvent;
+use crate::log::{Body, codec};
+use crate::projections::Projections;
 use crate::sessions::decided::TakeLease;
 
 const SECOND: u64 = 1_000_000;
@@ -57,7 +58,7 @@ impl Rig {
             data: temporary.path().to_path_buf(),
         };
         let clock = Arc::new(Clock::fixed(START, 1));
-        let opened = Opened::open(&folder, &Rooms, &settings, &clock).unwrap();
+        let opened = Opened::open(&folder, &Projections, &settings, &clock).unwrap();
         let finisher = Arc::new(Finisher::new(opened.head));
         finisher.open(opened.store.clone(), opened.tail);
         let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
@@ -68,7 +69,7 @@ impl Rig {
         let writer = Writer {
             store: Some(opened.store),
             folder,
-            fold: Arc::new(Rooms),
+            fold: Arc::new(Projections),
             clock: Arc::clone(&clock),
             settings,
             health: health.clone(),
@@ -211,9 +212,9 @@ async fn a_writer_that_ends_by_a_bug_is_a_failure() {
         data: temporary.path().to_path_buf(),
     };
     let clock = Arc::new(Clock::fixed(START, 1));
-    let opened = Opened::open(&folder, &Rooms, &settings(), &clock).unwrap();
+    let opened = Opened::open(&folder, &Projections, &settings(), &clock).unwrap();
     let engine: Engine = opened
-        .start(folder, Arc::new(Rooms), &settings(), clock)
+        .start(folder, Arc::new(Projections), &settings(), clock)
         .unwrap();
     engine.write(write(Ask::new(create("s-1")))).await.unwrap();
     assert!(engine.is_alive().await);

@@ -16,16 +16,18 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
 use super::command::NoteFound;
-use super::event::{Found, Source};
 use super::recognition::{Finds, Knowing};
 use super::room::Room;
 use super::view;
 use crate::error::{Code, Refusal};
-use crate::log::{Actor, Body, EventsForgotten, Log, Position, ScopeOf, Stamped, codec};
+use crate::events;
+use crate::events::entities::{Found, Source};
+use crate::events::steps::StepAssigned;
+use crate::log::{Actor, Body, EventKind, Log, Position, ScopeOf, Stamped, codec};
 use crate::operation::{Context, blocking};
 use crate::sessions;
 use crate::state::State;
-use crate::steps::{StepRecorded, Text, decode_step};
+use crate::steps::{StepRecorded, Text};
 
 pub use place::Place;
 
@@ -188,7 +190,7 @@ fn wanted(state: &State, done: Position) -> Result<(Vec<Wanted>, Position), Refu
     log.walk(Position(done.0 + 1), &mut |event, _| {
         looked_at += 1;
         to = event.position();
-        if EventsForgotten::of(&event)?.is_some() {
+        if event.header.kind == EventKind::EventsForgotten {
             found.extend(left_of(state, &event)?);
         }
         if let Some(wanted) = text_of(event)? {
@@ -228,11 +230,11 @@ fn left_of(state: &State, tombstone: &Stamped) -> Result<Vec<Wanted>, crate::sto
 }
 
 fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {
-    let is_step = event.header.kind == StepRecorded::KIND && event.payload.is_some();
+    let is_step = event.header.kind == EventKind::StepRecorded && event.payload.is_some();
     let Some(session) = event.header.session.clone().filter(|_| is_step) else {
         return Ok(None);
     };
-    let (numbered, body) = decode_step(&event)?;
+    let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
     Ok(body.result.or(body.error).map(|text| Wanted {
         session,
         source: Source::Step {

@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
-use serde::Deserialize;
 
 use crate::entities::command::NoteResolved;
-use crate::entities::event::{EntityRef, Found, Mention};
 use crate::entities::recognition::Knowing;
 use crate::entities::resolution::{Answer, ask, note};
 use crate::entities::view;
 use crate::error::Refusal;
-use crate::log::{Actor, Position, codec};
+use crate::events::Event;
+use crate::events::entities::{EntityEvent, EntityRef, Mention};
+use crate::events::messages::MessageEvent;
+use crate::log::{Actor, Position};
 use crate::operation::{Context, blocking};
 use crate::sessions::{self, Choice, Wish};
 use crate::state::State;
@@ -27,13 +28,24 @@ const AT_ONCE: usize = 4;
 /// Events looked at in one go.
 const EVENTS_MAX: usize = 500;
 
-/// What facts of any room may say of entities.
-#[derive(Deserialize)]
-struct Mentions {
-    #[serde(default)]
-    mentions: Vec<Mention>,
-    #[serde(default)]
-    found: Vec<Found>,
+/// The entities that an event mentions or found.
+fn mentions_of(meta: Event) -> Vec<Mention> {
+    match meta {
+        Event::Message(MessageEvent::Message(said)) => said.mentions,
+        Event::Message(MessageEvent::ToolCall(call)) => call.mentions,
+        Event::Entity(EntityEvent::Extracted(extracted)) => {
+            let found = extracted.found.into_iter();
+            found.flat_map(|found| found.mentions).collect()
+        }
+        Event::Entity(EntityEvent::Related(_) | EntityEvent::Resolved(_))
+        | Event::Session(_)
+        | Event::Step(_)
+        | Event::Pack(_)
+        | Event::Checkpoint(_)
+        | Event::Project(_)
+        | Event::Document(_)
+        | Event::Forgetting(_) => Vec::new(),
+    }
 }
 
 /// An entity to look up.
@@ -89,11 +101,8 @@ async fn wanted(
         state.log().walk(Position(done.0 + 1), &mut |event, _| {
             looked_at += 1;
             to = event.position();
-            if let (Some(session), Some(payload)) = (&event.header.session, &event.payload)
-                && let Ok(facts) = codec::decode::<Mentions>(&payload.fact)
-            {
-                let found_later = facts.found.into_iter().flat_map(|found| found.mentions);
-                for mention in facts.mentions.into_iter().chain(found_later) {
+            if let (Some(session), Ok(Some(meta))) = (&event.header.session, Event::of(&event)) {
+                for mention in mentions_of(meta) {
                     if resolvers.is_auto(&mention.kind) && !mention.nested {
                         found.insert(Wanted {
                             session: session.clone(),
@@ -157,7 +166,7 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> 
                 command: Box::new(NoteResolved {
                     session: wanted.session.clone(),
                     entity: wanted.entity.clone(),
-                    note: note(cx, choice, &resolved, &data),
+                    note: note(cx, choice, *resolved, &data),
                 }),
                 actor: Arc::new(Actor::daemon()),
                 key: None,

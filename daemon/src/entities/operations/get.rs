@@ -8,13 +8,14 @@ use lore::protocol::entities::{
 
 use super::{check_word, entity, named};
 use crate::clock::format_time;
-use crate::entities::event::{EntityRef, Source, data_of};
 use crate::entities::relevance::pack_score;
 use crate::entities::resolution::known_as;
 use crate::entities::snippet;
 use crate::entities::top::Scored;
 use crate::entities::view::{self, DataRow};
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::entities::{EntityData, EntityRef, Source};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::reading::{Read, Reading};
@@ -107,7 +108,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
 fn value_of(read: &Read, data: &DataRow) -> Result<serde_json::Value, Refusal> {
     let record = RecordKey(Position(data.record));
     let event = read.state.log().event(record, Position(data.position))?;
-    Ok(serde_json::from_str(&data_of(&event)?).unwrap_or_default())
+    Ok(serde_json::from_str(&events::body::<EntityData>(&event)?.data).unwrap_or_default())
 }
 
 fn mentions(

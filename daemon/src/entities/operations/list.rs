@@ -9,11 +9,11 @@ use lore::protocol::entities::{Entity, ListEntitiesArgs, ListEntitiesReply, Sort
 
 use super::{check_word, entity};
 use crate::clock::Micros;
-use crate::entities::event::EntityRef;
 use crate::entities::relevance::pack_score;
 use crate::entities::top::{Scored, most_relevant, sort};
 use crate::entities::view::{self, EntityRow};
 use crate::error::Refusal;
+use crate::events::entities::EntityRef;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::reading::Reading;

@@ -11,13 +11,13 @@ use lore::protocol::Position;
 use lore::protocol::entities::{Entity, EntityName};
 use lored_recognise::{canonical_key, shown_name};
 
-use super::event::EntityRef;
 use super::relevance::{is_high, is_recent};
 use super::room::Room;
 use super::top::Scored;
 use super::view;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
+use crate::events::entities::EntityRef;
 use crate::operation::{Context, Operation};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};

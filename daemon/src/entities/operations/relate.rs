@@ -4,9 +4,9 @@ use lore::protocol::entities::{EntityName, RelateEntitiesArgs, RelateEntitiesRep
 
 use super::{check_word, entity_of};
 use crate::entities::command::Note;
-use crate::entities::event::{EntitiesRelated, EntityFact};
-use crate::error::{Code, Refusal};
-use crate::log::{Body, codec};
+use crate::error::Refusal;
+use crate::events::entities::{EntitiesRelated, EntityEvent};
+use crate::events::{Event, empty_body, unexpected};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::{Choice, Wish, session_of};
 
@@ -42,14 +42,13 @@ impl Op for RelateEntities {
         let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
         let note = Note {
             choice: Choice::prepare(wish, clock),
-            kind: EntitiesRelated::KIND,
-            fact: codec::encode(&related),
-            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+            event: EntityEvent::Related(related),
+            body: empty_body(clock.random()),
         };
         let outcome = cx.write(&caller, claim, 0, note).await?;
         let header = &outcome.event.header;
-        let Some(EntityFact::Related(related)) = EntityFact::of(&outcome.event)? else {
-            return Err(Refusal::new(Code::Corrupt, "the event relates no entities"));
+        let Event::Entity(EntityEvent::Related(related)) = outcome.meta else {
+            return Err(unexpected(&outcome.event, "entities that were related").into());
         };
         Ok(RelateEntitiesReply {
             session: session_of(header)?,

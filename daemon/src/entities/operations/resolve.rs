@@ -6,13 +6,14 @@ use lore::protocol::entities::{ResolveEntityArgs, ResolveEntityReply, Resolved};
 
 use super::{check_word, entity, name_of};
 use crate::engine::KeyClaim;
-use crate::entities::event::{EntityFact, EntityRef, data_of};
 use crate::entities::recognition::Knowing;
 use crate::entities::relevance::pack_score;
 use crate::entities::resolution::{Answer, Match, MatchBasis, ask, known, note};
 use crate::entities::top::Scored;
 use crate::entities::view;
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Line, Wish, session_of};
@@ -126,7 +127,7 @@ impl Asking {
             Answer::Found(resolved, data) => {
                 let choice = Choice::prepare(self.wish.clone(), cx.engine.clock());
                 let bytes = data.data.len();
-                let command = note(&cx, choice, &resolved, &data);
+                let command = note(&cx, choice, *resolved, &data);
                 let outcome = cx.write(&caller, claim, bytes, command).await?;
                 told(&cx, &outcome.event, outcome.durable, Vec::new()).await
             }
@@ -182,7 +183,7 @@ impl Asking {
             if let Some(data) = fresh {
                 let record = RecordKey(Position(data.record));
                 let event = self.state.log().event(record, Position(data.position))?;
-                reply.data = serde_json::from_str(&data_of(&event)?).ok();
+                reply.data = serde_json::from_str(&events::body::<EntityData>(&event)?.data).ok();
                 reply.resolver = Some(data.resolver);
             }
             let scored = Scored {
@@ -208,7 +209,7 @@ async fn told(
     durable: bool,
     warnings: Vec<String>,
 ) -> Result<ResolveEntityReply, Refusal> {
-    let Some(EntityFact::Resolved(resolved)) = EntityFact::of(event)? else {
+    let Some(EntityEvent::Resolved(resolved)) = EntityEvent::of(event)? else {
         return Err(Refusal::new(Code::Corrupt, "the event resolves no entity"));
     };
     let session = session_of(&event.header)?;
@@ -231,7 +232,7 @@ async fn told(
         resolved: true,
         how: Resolved::Upstream,
         entity: known.transpose()?,
-        data: serde_json::from_str(&data_of(event)?).ok(),
+        data: serde_json::from_str(&events::body::<EntityData>(event)?.data).ok(),
         resolver: Some(resolved.resolver),
         position: event.position(),
         durable,

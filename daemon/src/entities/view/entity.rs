@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Folding, SPACE, keys, lists, names, relations, versions};
 use crate::clock::Micros;
-use crate::entities::event::{EntityRef, EntityResolved, Mention, Source};
+use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
@@ -307,7 +307,7 @@ impl Folding<'_> {
         row.last = header.position.0;
         row.last_at = header.happened_at();
         // A reference is no name.
-        if mention.how != crate::entities::event::How::Reference {
+        if mention.how != crate::events::entities::How::Reference {
             row.name.clone_from(&mention.name);
         }
         if mention.id.is_some() {

@@ -1,6 +1,6 @@
 //! The keys of this view's rows.
 
-use crate::entities::event::EntityRef;
+use crate::events::entities::EntityRef;
 use crate::store::Error;
 
 use super::SPACE;

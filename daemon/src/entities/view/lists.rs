@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::entity::{EntityRow, as_of};
 use super::{Folding, SPACE, get, keys};
-use crate::entities::event::EntityRef;
+use crate::events::entities::EntityRef;
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};

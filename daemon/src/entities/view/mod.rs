@@ -33,7 +33,7 @@ pub use recent::{Named, Recent, recent};
 pub use relations::{Related, related};
 pub use searched::searched;
 
-use super::event::{EntityFact, EntityRef, Found, Mention, Source};
+use crate::events::entities::{EntityEvent, EntityRef, Found, Mention, Source};
 use crate::log::{RecordKey, Stamped};
 use crate::sessions::{Line, lineage};
 use crate::store::{Error, RowsMut, Space, remove_all};
@@ -72,15 +72,15 @@ impl<'f> Folding<'f> {
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: &EntityFact,
+    entity: &EntityEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(session) = &event.header.session else {
         return Ok(());
     };
     let mut folding = Folding::of(rows, event, session)?;
-    match fact {
-        EntityFact::Found(found) => {
+    match entity {
+        EntityEvent::Extracted(found) => {
             searched::note(folding.rows, session, &found.found)?;
             let mut place = 0;
             for Found { source, mentions } in &found.found {
@@ -88,8 +88,8 @@ pub fn apply(
             }
             Ok(())
         }
-        EntityFact::Related(related) => folding.relate_by_hand(related),
-        EntityFact::Resolved(resolved) => folding.resolve(resolved, record),
+        EntityEvent::Related(related) => folding.relate_by_hand(related),
+        EntityEvent::Resolved(resolved) => folding.resolve(resolved, record),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::{EntityRow, Folding, SPACE, keys};
-use crate::entities::event::EntityRef;
+use crate::events::entities::EntityRef;
 use crate::log::Position;
 use crate::sessions::{self, Line};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};

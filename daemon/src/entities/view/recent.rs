@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{Folding, SPACE, keys};
-use crate::entities::event::{How, Mention};
+use crate::events::entities::{How, Mention};
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{Folding, SPACE, keys};
-use crate::entities::event::{EntitiesRelated, EntityRef};
+use crate::events::entities::{EntitiesRelated, EntityRef};
 use crate::log::{Position, codec};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};

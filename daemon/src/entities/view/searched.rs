@@ -1,7 +1,7 @@
 //! Up to which step of a session entities were found: what has been noted is not noted twice.
 
 use super::SPACE;
-use crate::entities::event::{Found, Source};
+use crate::events::entities::{Found, Source};
 use crate::log::Position;
 use crate::sessions::Line;
 use crate::steps;

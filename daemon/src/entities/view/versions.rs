@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entity::{DataRow, EntityRow};
 use super::{Folding, SPACE, keys};
-use crate::entities::event::EntityRef;
+use crate::events::entities::EntityRef;
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};

@@ -7,7 +7,7 @@ use lore::protocol::log::{ForgetArgs, ForgetReply};
 
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::Refusal;
-use crate::forgetting::event::ContentForgotten;
+use crate::events::forgetting::ContentForgotten;
 use crate::forgetting::finish::finish;
 use crate::forgetting::origin::Origin;
 use crate::forgetting::select::{Looking, Selected, Wish};
@@ -42,7 +42,7 @@ impl Op for Forget {
         let (outcome, kept) = match cx.repeated(&caller, key.as_ref()).await? {
             Some(outcome) => (outcome, Vec::new()),
             None => match forget(&cx, &caller, key, &wish).await? {
-                Came::Forgotten(outcome, kept) => (outcome, kept),
+                Came::Forgotten(outcome, kept) => (*outcome, kept),
                 Came::Nothing(selected) => {
                     let why = match selected.kept.is_empty() {
                         true => "nothing of it is there: nothing was forgotten",
@@ -64,7 +64,7 @@ impl Op for Forget {
 /// What a call came to.
 enum Came {
     /// It is forgotten; what was meant and stays.
-    Forgotten(Outcome, Vec<String>),
+    Forgotten(Box<Outcome>, Vec<String>),
     /// Nothing was there to go.
     Nothing(Box<Selected>),
 }
@@ -86,7 +86,7 @@ async fn forget(
         let kept = std::mem::take(&mut selected.kept);
         let command = several::Forget::new(selected, cx.engine.clock().random());
         let outcome = cx.write(caller, key.clone(), 0, command).await?;
-        Ok(Came::Forgotten(outcome, kept))
+        Ok(Came::Forgotten(Box::new(outcome), kept))
     })
     .await
 }
@@ -188,7 +188,7 @@ fn reply(
         position: outcome.event.position(),
         durable: outcome.durable,
         warnings,
-        ..counts(&ContentForgotten::of(&outcome.event)?)
+        ..counts(&crate::forgetting::several::forgotten_by(outcome)?)
     })
 }
 

@@ -6,11 +6,12 @@ use lore::protocol::sessions::{ForgetSessionArgs, ForgetSessionReply};
 
 use crate::engine::Outcome;
 use crate::error::Refusal;
+use crate::events::sessions::SessionEvent;
+use crate::events::{Event, unexpected};
 use crate::forgetting::command::{Counted, ForgetSession as Forget, check};
 use crate::forgetting::finish::finish;
-use crate::log::codec;
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{SessionForgotten, session_of};
+use crate::sessions::session_of;
 
 /// `forget_session`.
 pub struct ForgetSession;
@@ -79,9 +80,8 @@ async fn foresee(
 /// The reply, made from the tombstone.
 fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<ForgetSessionReply, Refusal> {
     let event = &outcome.event;
-    let told: SessionForgotten = match &event.payload {
-        Some(payload) => codec::decode_part(event, &payload.fact)?,
-        None => SessionForgotten::default(),
+    let Event::Session(SessionEvent::Forgotten(told)) = outcome.meta else {
+        return Err(unexpected(event, "a session that was forgotten").into());
     };
     Ok(ForgetSessionReply {
         session: session_of(&event.header)?,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::outside::is_source;
 use super::{Looking, Part, Selected, Text, Wish};
 use crate::clock::Micros;
-use crate::documents::{self, DocumentFact};
+use crate::documents::{self, DocumentEvent};
 use crate::error::{Code, Refusal};
 use crate::forgetting::several::RANGES_MAX;
 use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
@@ -58,16 +58,16 @@ impl Versions {
         }
     }
 
-    fn add(&mut self, event: &Stamped, fact: DocumentFact, is_meant: bool) {
+    fn add(&mut self, event: &Stamped, change: DocumentEvent, is_meant: bool) {
         let at = event.header.time;
         let bytes = event.payload.as_ref().map_or(0, |payload| payload.bytes());
-        match fact {
-            DocumentFact::Added(added) => self.base = added.path,
-            DocumentFact::Removed => {
+        match change {
+            DocumentEvent::SourceAdded(added) => self.base = added.path,
+            DocumentEvent::SourceRemoved => {
                 let all: Vec<String> = self.present.keys().cloned().collect();
                 all.iter().for_each(|document| self.end(document, at));
             }
-            DocumentFact::Taken(taken) => {
+            DocumentEvent::Ingested(taken) => {
                 self.end(&taken.document, at);
                 self.present.insert(taken.document.clone(), self.all.len());
                 let before = self.last.insert(taken.document.clone(), self.all.len());
@@ -85,7 +85,7 @@ impl Versions {
                     is_meant,
                 });
             }
-            DocumentFact::Continued(continued) => {
+            DocumentEvent::PartAdded(continued) => {
                 let version = self.present.get(&continued.document).copied();
                 if let Some(version) = version.and_then(|version| self.all.get_mut(version)) {
                     version.positions.push(event.position());
@@ -93,8 +93,10 @@ impl Versions {
                     version.is_meant &= is_meant;
                 }
             }
-            DocumentFact::Gone(gone) => self.end(&gone.document, at),
-            DocumentFact::Touched(_) | DocumentFact::Failed(_) | DocumentFact::FailureGone(_) => {}
+            DocumentEvent::Removed(gone) => self.end(&gone.document, at),
+            DocumentEvent::Restatted(_)
+            | DocumentEvent::FileFailed(_)
+            | DocumentEvent::FailureCleared(_) => {}
         }
     }
 }
@@ -128,7 +130,7 @@ impl Looking<'_> {
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
         {
             let event = self.past.event(record, position)?;
-            let is_told = super::super::tells_of_forgetting(&event.header.kind);
+            let is_told = event.header.kind.tells_of_forgetting();
             if event.payload.is_none()
                 || is_told
                 || !wish.wants(&event.header)
@@ -136,8 +138,8 @@ impl Looking<'_> {
             {
                 continue;
             }
-            match DocumentFact::of(&event)? {
-                Some(DocumentFact::Taken(taken)) => {
+            match DocumentEvent::of(&event)? {
+                Some(DocumentEvent::Ingested(taken)) => {
                     part.texts.push(Text {
                         document: taken.document.clone(),
                         since: position,
@@ -145,7 +147,7 @@ impl Looking<'_> {
                     });
                     known.insert(taken.document);
                 }
-                Some(DocumentFact::Continued(_)) => {}
+                Some(DocumentEvent::PartAdded(_)) => {}
                 // What says how the source stood goes only with all of it.
                 Some(_) | None if !part.is_whole => continue,
                 Some(_) | None => {}
@@ -204,8 +206,8 @@ impl Looking<'_> {
         {
             if !forgotten::covers(self.rows, scope, position)? {
                 let event = self.past.event(record, position)?;
-                if let Some(fact) = DocumentFact::of(&event)? {
-                    versions.add(&event, fact, wish.wants(&event.header));
+                if let Some(change) = DocumentEvent::of(&event)? {
+                    versions.add(&event, change, wish.wants(&event.header));
                 }
             }
         }

@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::command::{Counted, freed};
-use super::event::ContentForgotten;
 use super::origin::Origin;
 use super::resting::Going;
 use crate::checkpoints;
 use crate::clock::Micros;
-use crate::engine::Past;
+use crate::engine::EventLookup;
 use crate::error::{Code, Refusal};
-use crate::log::{Hash, Header, Position, Stamped, StreamName, forgotten, index};
+use crate::events::forgetting::ContentForgotten;
+use crate::log::{Hash, Header, Position, Stamped, StreamName, index};
 use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Blobs, Error, Rows};
@@ -98,7 +98,7 @@ impl Wish {
     pub(super) fn takes(&self, event: &Arc<Stamped>) -> Result<bool, Error> {
         if !self.is_of_events()
             || event.payload.is_none()
-            || forgotten::tells_of_forgetting(&event.header.kind)
+            || event.header.kind.tells_of_forgetting()
             || is_derived(event)
         {
             return Ok(true);
@@ -191,7 +191,7 @@ pub struct Looking<'l> {
     /// The rows.
     pub rows: &'l dyn Rows,
     /// The events.
-    pub past: &'l dyn Past,
+    pub past: &'l dyn EventLookup,
     /// What blobs take; without them they are not counted.
     pub blobs: Option<&'l Blobs>,
     /// When a session was last looked at.

@@ -4,12 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Looking, Part, Selected, Wish};
-use crate::documents::events::SourceAdded;
 use crate::error::Refusal;
-use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
-use crate::packs::PackMade;
-use crate::projects::{self, ContextDrafted, ContextWritten, FileVersion, ProjectFact};
-use crate::steps::{ExtractorRegistered, FieldMappingRegistered};
+use crate::events::Event;
+use crate::log::{EventKind, Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::projects::{self, FileVersion, ProjectEvent};
 use crate::store::Error;
 
 /// Whether a stream outside sessions is that of a source of documents.
@@ -18,7 +16,7 @@ pub(super) fn is_source(looking: &Looking<'_>, stream: &str) -> Result<bool, Ref
     let first = Log::new(looking.rows).stream(scope, Position(0), Position(u64::MAX - 1), 1)?;
     Ok(match first.first() {
         Some((position, record)) => {
-            looking.past.event(*record, *position)?.header.kind == SourceAdded::KIND
+            looking.past.event(*record, *position)?.header.kind == EventKind::SourceAdded
         }
         None => false,
     })
@@ -26,17 +24,16 @@ pub(super) fn is_source(looking: &Looking<'_>, stream: &str) -> Result<bool, Ref
 
 /// Whether an event is a version or draft of a context file.
 fn is_context(event: &Stamped) -> bool {
-    [ContextWritten::KIND, ContextDrafted::KIND].contains(&event.header.kind.as_str())
+    let kind = event.header.kind.known();
+    matches!(
+        kind,
+        Some(EventKind::ContextWritten | EventKind::ContextDrafted)
+    )
 }
 
 /// Whether an event may go while its stream goes on.
 fn may_go(event: &Stamped) -> bool {
-    let kinds = [
-        ExtractorRegistered::KIND,
-        FieldMappingRegistered::KIND,
-        PackMade::KIND,
-    ];
-    is_context(event) || kinds.contains(&event.header.kind.as_str())
+    event.header.kind.has(|policy| policy.may_go_alone)
 }
 
 impl Looking<'_> {
@@ -76,15 +73,14 @@ impl Looking<'_> {
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
         {
             let event = self.past.event(record, position)?;
-            let kind = event.header.kind.as_str();
             if event.payload.is_none()
-                || super::super::tells_of_forgetting(kind)
+                || event.header.kind.tells_of_forgetting()
                 || forgotten::covers(self.rows, scope, position)?
             {
                 continue;
             }
             let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());
-            if !is_whole && kind == PackMade::KIND {
+            if !is_whole && event.header.kind == EventKind::PackMade {
                 packs.push((position, held));
                 continue;
             }
@@ -148,7 +144,7 @@ struct Drafts(BTreeMap<(String, String), Vec<(Position, u64)>>);
 impl Drafts {
     /// An event that stays.
     fn note(&mut self, event: &Stamped, bytes: u64) -> Result<(), Error> {
-        if let Some(ProjectFact::Drafted(drafted)) = ProjectFact::of(event)? {
+        if let Some(Event::Project(ProjectEvent::DraftSaved(drafted))) = Event::of(event)? {
             let whose = (drafted.file_type, event.header.author().to_owned());
             let draft = (event.position(), bytes);
             self.0.entry(whose).or_default().push(draft);
@@ -159,19 +155,11 @@ impl Drafts {
 
     /// The drafts that an event ended, which goes.
     fn ended_by(&mut self, event: &Stamped) -> Result<Vec<(Position, u64)>, Error> {
-        Ok(match ProjectFact::of(event)? {
-            Some(ProjectFact::Written(written)) => {
-                let whose = (written.file_type, event.header.author().to_owned());
-                self.0.remove(&whose).unwrap_or_default()
-            }
-            Some(
-                ProjectFact::Initialised(_)
-                | ProjectFact::Worktree(_)
-                | ProjectFact::Drafted(_)
-                | ProjectFact::Shared(_),
-            )
-            | None => Vec::new(),
-        })
+        let Some(Event::Project(ProjectEvent::Written(written))) = Event::of(event)? else {
+            return Ok(Vec::new());
+        };
+        let whose = (written.file_type, event.header.author().to_owned());
+        Ok(self.0.remove(&whose).unwrap_or_default())
     }
 }
 

@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Looking, Part, Rule, Wish};
-use crate::checkpoints::{self, CheckpointFact, CheckpointKey, CheckpointsDeleted};
-use crate::entities::{EntitiesFound, EntityFact, EntityResolved};
+use crate::checkpoints::{self, CheckpointEvent, CheckpointKey, CheckpointsDeleted};
+use crate::entities::EntityEvent;
 use crate::error::Refusal;
+use crate::events::{Event, body};
 use crate::forgetting::origin::Origin;
-use crate::log::{Hash, Log, Position, ScopeOf, Stamped, StreamName, forgotten};
-use crate::messages::{self, ToolRecorded};
-use crate::packs::{ContextPruned, ContextUnpruned, PackMade};
-use crate::sessions::{
-    self, LeaseReleased, SessionClosed, SessionCreated, SessionLeased, SessionRow,
-};
-use crate::steps::{self, StepRecorded};
+use crate::log::{Hash, InPart, Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::messages::{MessageEvent, ToolRecorded};
+use crate::sessions::{self, SessionRow};
+use crate::steps::{StepEvent, StepRecorded};
 use crate::store::Error;
 
 /// Who tags a session so keeps it from every rule of retention.
@@ -54,38 +52,38 @@ enum Role {
 /// Whether an event of this kind was found out from what a session says, or tells what was read of it.
 #[must_use]
 pub fn is_derived(event: &Stamped) -> bool {
-    match event.header.kind.as_str() {
-        EntitiesFound::KIND | PackMade::KIND | ContextPruned::KIND | ContextUnpruned::KIND => true,
-        EntityResolved::KIND => event.header.actor.is_daemon(),
-        _ => false,
-    }
+    event.header.kind.has(|policy| match policy.in_part {
+        InPart::Derived => true,
+        InPart::DerivedByDaemon => event.header.actor.is_daemon(),
+        InPart::Stays | InPart::Own => false,
+    })
 }
 
 impl Role {
     fn of(event: &Stamped) -> Result<Self, Error> {
-        let kind = event.header.kind.as_str();
         if is_derived(event) {
             return Ok(Self::Derived);
         }
-        let stays = [
-            SessionCreated::KIND,
-            SessionClosed::KIND,
-            SessionLeased::KIND,
-            LeaseReleased::KIND,
-        ];
-        if stays.contains(&kind) {
+        if event
+            .header
+            .kind
+            .has(|policy| policy.in_part == InPart::Stays)
+        {
             return Ok(Self::Stays);
         }
-        Ok(match CheckpointFact::of(event)? {
-            Some(CheckpointFact::Deleted(CheckpointsDeleted { gone, .. })) => {
+        let Some(Event::Checkpoint(checkpoint)) = Event::of(event)? else {
+            return Ok(Self::Own);
+        };
+        Ok(match checkpoint {
+            CheckpointEvent::Deleted(CheckpointsDeleted { gone, .. }) => {
                 Self::Deleted(gone.into_iter().map(|gone| gone.checkpoint).collect())
             }
-            Some(CheckpointFact::Saved(saved)) => {
+            CheckpointEvent::Saved(saved) => {
                 let links = saved.parts.iter().flat_map(|part| &part.chain);
                 let objects = links.map(|link| link.hash).collect();
                 Self::Saved(saved.checkpoint, objects)
             }
-            Some(CheckpointFact::Marked(_)) | None => Self::Own,
+            CheckpointEvent::KeyMarked(_) => Self::Own,
         })
     }
 }
@@ -138,7 +136,7 @@ impl Looking<'_> {
         {
             let event = self.past.event(record, position)?;
             if event.payload.is_none()
-                || forgotten::tells_of_forgetting(&event.header.kind)
+                || event.header.kind.tells_of_forgetting()
                 || forgotten::covers(self.rows, scope, position)?
             {
                 continue;
@@ -244,14 +242,16 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
 /// Whether an event comes from a tool or a resolver, if one is meant.
 pub(super) fn comes_from(origin: Option<&Origin>, event: &Arc<Stamped>) -> Result<bool, Error> {
     Ok(match origin {
-        Some(Origin::Tool(tool)) => match event.header.kind.as_str() {
-            StepRecorded::KIND => steps::decode_step(event)?.1.tool == *tool,
-            ToolRecorded::KIND => messages::decode_tool(event)?.1.tool == *tool,
-            _ => false,
+        Some(Origin::Tool(tool)) => match Event::of(event)? {
+            Some(Event::Step(StepEvent::Recorded(_))) => body::<StepRecorded>(event)?.tool == *tool,
+            Some(Event::Message(MessageEvent::ToolCall(_))) => {
+                body::<ToolRecorded>(event)?.tool == *tool
+            }
+            Some(_) | None => false,
         },
-        Some(Origin::Resolver(resolver)) => match EntityFact::of(event)? {
-            Some(EntityFact::Resolved(resolved)) => resolved.resolver == *resolver,
-            Some(EntityFact::Found(_) | EntityFact::Related(_)) | None => false,
+        Some(Origin::Resolver(resolver)) => match Event::of(event)? {
+            Some(Event::Entity(EntityEvent::Resolved(resolved))) => resolved.resolver == *resolver,
+            Some(_) | None => false,
         },
         Some(Origin::Source(_) | Origin::File(_) | Origin::Import) | None => true,
     })

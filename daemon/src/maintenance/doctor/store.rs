@@ -4,7 +4,7 @@
 use crate::audit::set_back;
 use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenError, Opened};
-use crate::rooms::Rooms;
+use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::head::Head;
 
@@ -37,7 +37,12 @@ pub fn check(patient: &Patient<'_>) -> Vec<Finding> {
             "is open in the daemon, which says how it is",
         )];
     };
-    let opened = Opened::open(&folder, &Rooms, &patient.config.engine, &Clock::System);
+    let opened = Opened::open(
+        &folder,
+        &Projections,
+        &patient.config.engine,
+        &Clock::System,
+    );
     match opened {
         Ok(opened) => of_opened(&opened),
         Err(error) => vec![shut(&error)],

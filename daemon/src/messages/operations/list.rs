@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Order};
 
 use crate::error::{Code, Refusal};
+use crate::events::messages::{Kind, Sender};
 use crate::log::Position;
-use crate::messages::event::{Kind, Sender};
 use crate::messages::read::told;
 use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};

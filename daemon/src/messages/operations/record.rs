@@ -11,9 +11,10 @@ use crate::checkpoints;
 use crate::engine::Outcome;
 use crate::entities::{self, Knowing, Recognition};
 use crate::error::Refusal;
+use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolUse};
+use crate::events::{self, Event, unexpected};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
-use crate::messages::event::{MessageRecorded, Said, ToolUse, decode_message};
 use crate::messages::quotes;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish, session_of};
@@ -147,7 +148,7 @@ fn prepare(
         })
     });
     let tools: Vec<ToolUse> = tools.collect::<Result<_, Refusal>>()?;
-    let said = Said {
+    let said = MessageMeta {
         id: sessions::fresh_id('m', clock),
         sender: args.sender.into(),
         kind: kind.into(),
@@ -176,7 +177,10 @@ fn prepare(
 /// The reply, made from the recorded event: so a repeated key gets the same one.
 fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply, Refusal> {
     let event = &outcome.event;
-    let (said, body) = decode_message(event)?;
+    let Event::Message(MessageEvent::Message(said)) = &outcome.meta else {
+        return Err(unexpected(event, "a message").into());
+    };
+    let body: MessageRecorded = events::body(event)?;
     let quoted: u64 = body
         .quoted
         .iter()
@@ -184,7 +188,7 @@ fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply,
         .sum();
     Ok(RecordMessageReply {
         session: session_of(&event.header)?,
-        message: said.id,
+        message: said.id.clone(),
         tokens: said.tokens.into(),
         entities: said.mentions.iter().map(mentioned).collect(),
         quoted_bytes: (quoted > 0).then_some(quoted),

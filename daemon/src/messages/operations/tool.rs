@@ -9,9 +9,10 @@ use super::record::check_tool;
 use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::entities::{self, Knowing};
 use crate::error::Refusal;
+use crate::events::messages::{MessageEvent, ToolCallMeta, ToolRecorded};
+use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordTool as Record;
-use crate::messages::event::{Executed, ToolRecorded, decode_tool};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Choice, Wish, session_of};
 use crate::state::State;
@@ -47,11 +48,13 @@ impl Op for RecordTool {
         let bytes = command.body.as_ref().map_or(0, |body| body.bytes.len());
         let outcome = cx.write(&caller, claim, bytes, command).await?;
         let header = &outcome.event.header;
-        let (executed, _) = decode_tool(&outcome.event)?;
+        let Event::Message(MessageEvent::ToolCall(call)) = &outcome.meta else {
+            return Err(unexpected(&outcome.event, "a tool call").into());
+        };
         Ok(RecordToolReply {
             session: session_of(header)?,
-            execution: executed.id,
-            status: executed.status.into(),
+            execution: call.id.clone(),
+            status: call.status.into(),
             position: header.position,
             durable: outcome.durable,
             project: header.project.clone(),
@@ -109,7 +112,7 @@ fn prepare(
         error: keep(args.error)?,
     };
     let goes_on = args.execution.is_some();
-    let executed = Executed {
+    let executed = ToolCallMeta {
         id: args
             .execution
             .unwrap_or_else(|| sessions::fresh_id('t', clock)),

@@ -5,7 +5,7 @@ use lore::protocol::messages::{self as wire, Mentioned, Message};
 
 use crate::clock::format_time;
 use crate::entities::{How, Mention};
-use crate::messages::event::{Kind, Sender, Status, ToolUse};
+use crate::events::messages::{Kind, Sender, Status, ToolUse};
 use crate::messages::read::Told;
 use crate::steps::Text;
 use crate::store::{Blobs, Error};

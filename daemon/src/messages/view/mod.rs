@@ -14,8 +14,8 @@ mod read;
 
 use std::ops::ControlFlow;
 
+use crate::events::messages::{Kind, MessageEvent, MessageMeta, Sender, ToolCallMeta};
 use crate::log::{Position, RecordKey, Stamped};
-use crate::messages::event::{Executed, Kind, MessageFact, Said, Sender};
 use crate::sessions::{Line, lineage};
 use crate::store::{Error, Rows, RowsMut, Space, remove_all};
 
@@ -192,15 +192,15 @@ impl Totals {
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: &MessageFact,
+    message: &MessageEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(session) = &event.header.session else {
         return Ok(());
     };
-    match fact {
-        MessageFact::Said(said) => say(rows, event, session, said, record),
-        MessageFact::Executed(executed) => execute(rows, event, session, executed, record),
+    match message {
+        MessageEvent::Message(said) => say(rows, event, session, said, record),
+        MessageEvent::ToolCall(executed) => execute(rows, event, session, executed, record),
     }
 }
 
@@ -219,7 +219,7 @@ fn say(
     rows: &mut dyn RowsMut,
     event: &Stamped,
     session: &str,
-    said: &Said,
+    said: &MessageMeta,
     record: RecordKey,
 ) -> Result<(), Error> {
     let row = MessageRow {
@@ -250,7 +250,7 @@ fn execute(
     rows: &mut dyn RowsMut,
     event: &Stamped,
     session: &str,
-    executed: &Executed,
+    executed: &ToolCallMeta,
     record: RecordKey,
 ) -> Result<(), Error> {
     // A fork may go on with what its parent began: that is no other use.

@@ -12,12 +12,14 @@ use serde_json::{Map, Value};
 use crate::checkpoints::{Found, What, difference};
 use crate::entities;
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::steps::StepRecorded;
 use crate::log::Position;
 use crate::messages;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{self, LastAccess, Line, Wish};
 use crate::state::State;
-use crate::steps::{self, Attempt, decode_step};
+use crate::steps::{self, Attempt};
 
 /// Changes that are told of each kind.
 const TOLD_MAX: usize = 500;
@@ -183,7 +185,7 @@ fn entities_of(a: &Side, b: &Side) -> Result<Vec<EntityChange>, Refusal> {
 fn values(cx: &Context, a: &Side, b: &Side) -> Result<Vec<ValueChange>, Refusal> {
     let result = |side: &Side, attempt: &Attempt| -> Result<String, Refusal> {
         let event = side.state.log().event(attempt.record, attempt.position)?;
-        let (_, body) = decode_step(&event)?;
+        let body: StepRecorded = events::body(&event)?;
         let text = match body.result.or(body.error) {
             Some(text) => text.read(&cx.blobs)?,
             None => String::new(),

@@ -77,7 +77,7 @@ impl Importing {
         sessions::operations::check_texts([("project", args.project.as_ref())])?;
         let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
         for event in &imported.events {
-            *kinds.entry(event.payload.kind().to_owned()).or_default() += 1;
+            *kinds.entry(event.payload.kind().to_string()).or_default() += 1;
         }
         let told = Told {
             session,

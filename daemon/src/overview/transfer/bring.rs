@@ -1,26 +1,31 @@
 //! A session from elsewhere made ready to be recorded: blobs, packing, encoding and hashing, all that
 //! needs no decision.
 
-use super::command::{Next, Ready, new};
+use super::command::{Next, Ready, imported};
 use super::hex;
 use super::lines::Payload;
 use super::payloads::{
     Created, Found, Mention, Message, Pruned, Related, Resolved, Source, Step, Tool, ToolUse,
     Updated,
 };
-use super::read::{Event, Imported};
+use super::read::{Imported, ImportedEvent};
 use crate::canonical::Canonical;
 use crate::checkpoints::{Bringing, CheckpointKey, Limits};
 use crate::clock::{Clock, parse_time};
 use crate::entities::{
-    self, EntitiesFound, EntitiesRelated, EntityData, EntityRef, EntityResolved,
+    self, EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
 };
 use crate::error::Refusal;
+use crate::events::{BlobHash, Event};
 use crate::log::{Body, codec};
-use crate::messages::{self, Executed, MessageRecorded, Said, ToolRecorded};
-use crate::packs::{ContextPruned, ContextUnpruned, Item};
-use crate::sessions::{SessionBegun, SessionClosed, SessionCreated, SessionUpdated};
-use crate::steps::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text};
+use crate::messages::{
+    self, MessageEvent, MessageMeta, MessageRecorded, ToolCallMeta, ToolRecorded,
+};
+use crate::packs::{ContextPruned, ContextUnpruned, Item, PackEvent};
+use crate::sessions::{SessionClosed, SessionCreated, SessionEvent, SessionOrigin, SessionUpdated};
+use crate::steps::{
+    ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepEvent, StepRecorded, Text,
+};
 use crate::store::{BlobRef, Blobs, Error};
 use crate::tokens::Tokens;
 
@@ -68,7 +73,7 @@ struct Making<'m> {
 
 impl Making<'_> {
     /// An event that is there: what comes behind it may rest on it.
-    fn know(&mut self, event: &Event) {
+    fn know(&mut self, event: &ImportedEvent) {
         if let Payload::CheckpointSaved(one) = &event.payload
             && let Some(checkpoint) = CheckpointKey::parse(&one.checkpoint)
         {
@@ -80,20 +85,19 @@ impl Making<'_> {
         }
     }
 
-    fn add(&mut self, event: Event) -> Result<(), Refusal> {
-        let Event {
+    fn add(&mut self, event: ImportedEvent) -> Result<(), Refusal> {
+        let ImportedEvent {
             origin,
             payload,
             context,
         } = event;
-        let (kind, fact, body) = match payload {
+        let (event, body) = match payload {
             Payload::SessionCreated(created) => begun(*created),
             Payload::SessionUpdated(updated) => set(*updated),
             Payload::SessionClosed(closed) => {
                 let reason = closed.reason;
                 (
-                    SessionClosed::KIND,
-                    empty(),
+                    SessionEvent::Closed.into(),
                     codec::encode(&SessionClosed { reason }),
                 )
             }
@@ -108,8 +112,7 @@ impl Making<'_> {
                     fields: extractor.fields,
                 };
                 (
-                    ExtractorRegistered::KIND,
-                    empty(),
+                    StepEvent::ExtractorRegistered.into(),
                     codec::encode(&registered),
                 )
             }
@@ -119,8 +122,7 @@ impl Making<'_> {
                     aliases: mapping.aliases,
                 };
                 (
-                    FieldMappingRegistered::KIND,
-                    empty(),
+                    StepEvent::MappingRegistered.into(),
                     codec::encode(&registered),
                 )
             }
@@ -129,11 +131,11 @@ impl Making<'_> {
             Payload::EntityResolved(one) => resolved(*one),
             Payload::ContextPruned(one) => pruned(*one),
             Payload::ContextUnpruned(one) => {
-                let fact = ContextUnpruned {
+                let unpruned = ContextUnpruned {
                     tokens_before: one.tokens_before,
                     tokens_after: one.tokens_after,
                 };
-                (ContextUnpruned::KIND, codec::encode(&fact), empty())
+                (PackEvent::Unpruned(unpruned).into(), empty())
             }
             Payload::CheckpointSaved(one) => {
                 let context = context.unwrap_or_else(Canonical::default);
@@ -153,24 +155,24 @@ impl Making<'_> {
                 return Ok(());
             }
         };
-        self.ready.bytes += fact.len() + body.len() + 512;
         let body = Body::new(body, self.shop.clock.random());
-        let event = new(kind, fact, body, origin);
-        self.ready.events.push(Next::Event(event));
+        let event = imported(event, body, origin);
+        self.ready.bytes += event.bytes();
+        self.ready.events.push(Next::Event(Box::new(event)));
         Ok(())
     }
 
     /// A text as an event holds it.
-    fn keep(&mut self, text: String, named: &mut Vec<Hash32>) -> Result<Text, Error> {
+    fn keep(&mut self, text: String, named: &mut Vec<BlobHash>) -> Result<Text, Error> {
         let text = Text::keep(self.shop.blobs, text, &mut self.ready.blobs)?;
-        named.extend(text.blob().map(|BlobRef { hash, .. }| Hash32::from(hash)));
+        named.extend(text.blob().map(|BlobRef { hash, .. }| BlobHash::from(hash)));
         Ok(text)
     }
 
     fn keep_some(
         &mut self,
         text: Option<String>,
-        named: &mut Vec<Hash32>,
+        named: &mut Vec<BlobHash>,
     ) -> Result<Option<Text>, Error> {
         text.map(|text| self.keep(text, named)).transpose()
     }
@@ -194,7 +196,7 @@ impl Making<'_> {
                 result: self.keep_some(result, &mut blobs)?,
             });
         }
-        let said = Said {
+        let said = MessageMeta {
             id: message.message,
             sender: message.sender.into(),
             kind: message.kind.into(),
@@ -211,11 +213,7 @@ impl Making<'_> {
             pack: message.pack,
             quoted: message.quoted,
         };
-        Ok((
-            MessageRecorded::KIND,
-            codec::encode(&said),
-            codec::encode(&recorded),
-        ))
+        Ok((MessageEvent::Message(said).into(), codec::encode(&recorded)))
     }
 
     fn tokens(&self, content: &str, quoted: &[(u32, u32)]) -> u32 {
@@ -232,7 +230,7 @@ impl Making<'_> {
             result: self.keep_some(tool.result, &mut blobs)?,
             error: self.keep_some(tool.error, &mut blobs)?,
         };
-        let executed = Executed {
+        let executed = ToolCallMeta {
             id: tool.execution,
             status: tool.status.into(),
             rules: hex::bytes(&tool.rules).unwrap_or_default(),
@@ -240,8 +238,7 @@ impl Making<'_> {
             blobs,
         };
         Ok((
-            ToolRecorded::KIND,
-            codec::encode(&executed),
+            MessageEvent::ToolCall(executed).into(),
             codec::encode(&recorded),
         ))
     }
@@ -256,24 +253,21 @@ impl Making<'_> {
             result: self.keep_some(step.result, &mut blobs)?,
             error: self.keep_some(step.error, &mut blobs)?,
         };
-        let numbered = StepNumbered {
+        let numbered = StepAssigned {
             step: step.step,
             attempt: step.attempt,
             success: step.success,
             blobs,
         };
         Ok((
-            StepRecorded::KIND,
-            codec::encode(&numbered),
+            StepEvent::Recorded(numbered).into(),
             codec::encode(&recorded),
         ))
     }
 }
 
-/// Kind, fact and body of an event.
-type Parts = (&'static str, Vec<u8>, Vec<u8>);
-/// The hash of a blob, as facts name it.
-type Hash32 = serde_bytes::ByteArray<32>;
+/// Metadata and body of an event.
+type Parts = (Event, Vec<u8>);
 
 fn empty() -> Vec<u8> {
     codec::EMPTY.to_vec()
@@ -287,13 +281,8 @@ fn begun(created: Created) -> Parts {
         tags: created.tags,
         preferences: created.preferences.map(|object| object.into_string()),
     };
-    let event = SessionCreated::event(
-        String::new(),
-        None,
-        &SessionBegun::default(),
-        body.prepare([0; 16]),
-    );
-    (SessionCreated::KIND, event.fact, event.body.bytes)
+    let created = SessionEvent::Created(SessionOrigin::default());
+    (created.into(), codec::encode(&body))
 }
 
 fn set(updated: Updated) -> Parts {
@@ -305,7 +294,7 @@ fn set(updated: Updated) -> Parts {
         remove_tags: updated.remove_tags,
         preferences: updated.preferences.map(|object| object.into_string()),
     };
-    (SessionUpdated::KIND, empty(), codec::encode(&body))
+    (SessionEvent::Updated.into(), codec::encode(&body))
 }
 
 fn found_in(found: Found) -> Parts {
@@ -317,26 +306,26 @@ fn found_in(found: Found) -> Parts {
         },
         mentions: mentions(one.mentions),
     };
-    let fact = EntitiesFound {
+    let found = EntitiesExtracted {
         rules: hex::bytes(&found.rules).unwrap_or_default(),
         found: found.found.into_iter().map(one).collect(),
     };
-    (EntitiesFound::KIND, codec::encode(&fact), empty())
+    (EntityEvent::Extracted(found).into(), empty())
 }
 
 fn related_by_hand(related: Related) -> Parts {
-    let fact = EntitiesRelated {
+    let related = EntitiesRelated {
         from: entity(related.from.kind, related.from.key),
         from_name: related.from.name,
         relation: related.relation,
         to: entity(related.to.kind, related.to.key),
         to_name: related.to.name,
     };
-    (EntitiesRelated::KIND, codec::encode(&fact), empty())
+    (EntityEvent::Related(related).into(), empty())
 }
 
 fn resolved(one: Resolved) -> Parts {
-    let fact = EntityResolved {
+    let resolved = EntityResolved {
         entity: entity(one.entity.kind, one.entity.key),
         name: one.entity.name,
         id: one.id,
@@ -350,11 +339,7 @@ fn resolved(one: Resolved) -> Parts {
     let body = EntityData {
         data: data.unwrap_or_default(),
     };
-    (
-        EntityResolved::KIND,
-        codec::encode(&fact),
-        codec::encode(&body),
-    )
+    (EntityEvent::Resolved(resolved).into(), codec::encode(&body))
 }
 
 fn entity(kind: String, key: String) -> EntityRef {
@@ -373,7 +358,7 @@ fn pruned(one: Pruned) -> Parts {
         Source::Tool(execution) => Item::Tool(execution),
     };
     let (messages, tools, entities) = one.went;
-    let fact = ContextPruned {
+    let pruned = ContextPruned {
         strategy: one.strategy.into(),
         tokens_before: one.tokens_before,
         tokens_after: one.tokens_after,
@@ -382,7 +367,7 @@ fn pruned(one: Pruned) -> Parts {
         entities: references(one.entities),
         went: [messages, tools, entities],
     };
-    (ContextPruned::KIND, codec::encode(&fact), empty())
+    (PackEvent::Pruned(pruned).into(), empty())
 }
 
 fn mentions(told: Vec<Mention>) -> Vec<entities::Mention> {

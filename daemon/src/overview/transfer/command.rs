@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::tell::is_local;
 use crate::checkpoints::{Brought, CheckpointKey, Keeping};
 use crate::engine::{Command, Decide};
-use crate::entities::EntitiesFound;
 use crate::error::{Code, Refusal};
-use crate::log::{Body, Log, NewEvent, Origin, Position, ScopeOf};
+use crate::events::{Event, NewEvent};
+use crate::log::{Body, EventKind, Log, Origin, Position, ScopeOf, Transfer};
 use crate::sessions::{self, CreateSession, SessionCreated};
 use crate::store::{Error, PendingBlob, RowsMut};
 
@@ -27,7 +26,7 @@ pub struct Ready {
 /// One of them.
 pub(super) enum Next {
     /// An event of no session yet.
-    Event(NewEvent),
+    Event(Box<NewEvent>),
     /// The next one of those that the checkpoints decide.
     OfCheckpoints(Origin),
 }
@@ -98,7 +97,9 @@ impl Command for ContinueSession {
         for (position, record) in log.stream(scope, self.seen, Position(u64::MAX), LATER_MAX)? {
             let kind = log.event(record, position)?.header.kind;
             // What is found in what is there may be found at any time.
-            if kind != EntitiesFound::KIND && !is_local(&kind) {
+            if kind != EventKind::EntitiesFound
+                && !kind.has(|policy| policy.transfer == Transfer::Local)
+            {
                 let message = format!("something was recorded in `{session}` meanwhile");
                 return Err(Refusal::new(Code::Conflict, message).hint("Import it again."));
             }
@@ -138,7 +139,7 @@ impl Ready {
         let mut events = Vec::with_capacity(self.events.len());
         for next in self.events {
             let mut event = match next {
-                Next::Event(event) => event,
+                Next::Event(event) => *event,
                 Next::OfCheckpoints(origin) => {
                     let decided = decided.next().ok_or_else(|| {
                         Refusal::new(
@@ -148,7 +149,7 @@ impl Ready {
                     })?;
                     let mut renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
                     renamed.extend(decided.renamed);
-                    new(decided.kind, decided.fact, decided.body, origin)
+                    imported(decided.event, decided.body, origin)
                 }
             };
             event.session = Some(session.to_owned());
@@ -160,13 +161,9 @@ impl Ready {
 }
 
 /// An imported event, of no session yet.
-pub(super) fn new(kind: &'static str, fact: Vec<u8>, body: Body, origin: Origin) -> NewEvent {
+pub(super) fn imported(event: impl Into<Event>, body: Body, origin: Origin) -> NewEvent {
     NewEvent {
-        kind,
-        session: None,
-        project: None,
-        fact,
-        body,
         origin: Some(origin),
+        ..NewEvent::global(event, body)
     }
 }

@@ -11,6 +11,8 @@ use super::payloads::{
     Resolved, Step, Tool, Unpruned, Updated,
 };
 
+use crate::log::EventKind;
+
 /// What the first line says it is.
 pub const FORMAT: &str = "lore-session";
 /// The version that is written, and the only one that is read.
@@ -81,8 +83,8 @@ macro_rules! kinds {
 
             /// Its kind.
             #[must_use]
-            pub fn kind(&self) -> &'static str {
-                match self { $(Self::$name(_) => stringify!($name),)* }
+            pub fn kind(&self) -> EventKind {
+                match self { $(Self::$name(_) => EventKind::$name,)* }
             }
 
             /// Reads the payload of a kind; `None` when there is no such kind.

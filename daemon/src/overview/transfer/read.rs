@@ -28,12 +28,12 @@ pub struct Imported {
     /// What the first line says.
     pub header: Header,
     /// What happened.
-    pub events: Vec<Event>,
+    pub events: Vec<ImportedEvent>,
 }
 
 /// An event from elsewhere.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ImportedEvent {
     /// When and by whom.
     pub origin: Origin,
     /// What it says.
@@ -124,13 +124,13 @@ fn lines_of(content: &str) -> Result<Vec<&str>, Refusal> {
 #[derive(Default)]
 struct Reading {
     checker: Checker,
-    events: Vec<Event>,
+    events: Vec<ImportedEvent>,
     faults: Vec<Fault>,
     faults_count: usize,
 }
 
 impl Reading {
-    fn note(&mut self, line: usize, read: Result<Option<Event>, String>) {
+    fn note(&mut self, line: usize, read: Result<Option<ImportedEvent>, String>) {
         match read {
             Ok(event) => self.events.extend(event),
             Err(message) => {
@@ -142,7 +142,7 @@ impl Reading {
         }
     }
 
-    fn event(&mut self, n: u64, text: &str) -> Result<Option<Event>, String> {
+    fn event(&mut self, n: u64, text: &str) -> Result<Option<ImportedEvent>, String> {
         let line: Line<&RawValue> = object(text)?;
         if line.n != n {
             return Err(format!("`n` is {} where {n} comes next", line.n));
@@ -167,7 +167,7 @@ impl Reading {
             .ok_or_else(|| unknown_kind(&line.kind))?
             .map_err(|error| format!("`payload` of a {}: {}", line.kind, told(&error)))?;
         let context = self.checker.check(n, &payload)?;
-        Ok(Some(Event {
+        Ok(Some(ImportedEvent {
             origin: Origin {
                 at,
                 agent: line.agent,

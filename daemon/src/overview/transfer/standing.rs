@@ -13,14 +13,13 @@ use lored_recognise::{UNKNOWN_KIND, canonical_key};
 
 use super::lines::Payload;
 use super::payloads::{Entity, Related};
-use super::read::{Event, Imported};
+use super::read::{Imported, ImportedEvent};
 use super::tell::Told;
 use super::write::Export;
 use crate::canonical::Canonical;
 use crate::clock::{Micros, format_time};
-use crate::entities::{EntitiesFound, EntitiesRelated};
 use crate::error::{Code, Refusal};
-use crate::log::{Hash, Origin, Position};
+use crate::log::{EventKind, Hash, Origin, Position};
 use crate::sessions;
 
 /// How it stands.
@@ -93,7 +92,7 @@ struct Comparing {
     /// When the newest of these happened.
     newest: Micros,
     /// The first one that no line says: its number and its kind.
-    other: Option<(u64, &'static str)>,
+    other: Option<(u64, EventKind)>,
 }
 
 impl Comparing {
@@ -126,7 +125,7 @@ impl Comparing {
         match met.and_then(|index| self.is_there.get_mut(index)) {
             Some(is_there) => *is_there = true,
             // They are found here in what the lines brought, sooner or later.
-            None if payload.kind() == EntitiesFound::KIND => return Ok(()),
+            None if payload.kind() == EventKind::EntitiesFound => return Ok(()),
             // Others may say exactly what the lines do.
             None if is_unknown(payload) => self.unknown.push((self.passed, what)),
             None => {
@@ -147,13 +146,13 @@ impl Comparing {
                 is_met = is_there.is_some_and(|is_there| !std::mem::replace(is_there, true));
             }
             if !is_met {
-                let other = (passed, EntitiesRelated::KIND);
+                let other = (passed, EventKind::EntitiesRelated);
                 self.other = Some(self.other.map_or(other, |known| known.min(other)));
             }
         }
     }
 
-    fn end(mut self, events: &[Event]) -> Standing {
+    fn end(mut self, events: &[ImportedEvent]) -> Standing {
         self.meet_unknown();
         let is_new = |(_, is_there): &(usize, &bool)| !**is_there;
         let Some((first, _)) = self.is_there.iter().enumerate().find(is_new) else {

@@ -1,7 +1,7 @@
 //! The events of a session in order: of a fork, first the past that it shares.
 
-use crate::log::{Log, Position, RecordKey, ScopeOf, Stamped};
-use crate::sessions::{Line, SessionClosed, SessionCreated, SessionUpdated};
+use crate::log::{Inheritance, Log, Position, RecordKey, ScopeOf, Stamped};
+use crate::sessions::Line;
 use crate::store::Error;
 
 /// How many places are looked up at once.
@@ -45,11 +45,11 @@ impl<'s> Stream<'s> {
                 continue;
             };
             let event = self.log.event(record, position)?;
-            let is_left_out = match event.header.kind.as_str() {
-                SessionCreated::KIND => true,
-                SessionUpdated::KIND | SessionClosed::KIND => is_shared,
-                _ => false,
-            };
+            let is_left_out = event.header.kind.has(|policy| match policy.inheritance {
+                Inheritance::Shared => false,
+                Inheritance::ParentOnly => is_shared,
+                Inheritance::OnePerSession => true,
+            });
             if !is_left_out {
                 return Ok(Some(event));
             }

@@ -1,7 +1,6 @@
 //! A stored event as a line says it.
 
 use lore::protocol::{Body, RawJson, RawObject};
-use serde::de::DeserializeOwned;
 
 use super::hex;
 use super::lines::Payload;
@@ -10,17 +9,22 @@ use super::payloads::{
     Mention, Message, Pruned, Related, Resolved, Source, Step, Tool, ToolUse, Unpruned, Updated,
 };
 use crate::cache::Cache;
-use crate::checkpoints::{self, CheckpointSaved, CheckpointsDeleted, KeyMarked, Taken};
+use crate::checkpoints::{self, CheckpointEvent, Taken};
 use crate::clock::format_time;
-use crate::entities::{self, EntitiesFound, EntitiesRelated, EntityData, EntityResolved};
-use crate::log::{EventsErased, EventsForgotten, LOG, Stamped, codec};
-use crate::messages::{Executed, MessageRecorded, Said, ToolRecorded};
-use crate::packs::{ContextPruned, ContextUnpruned, Item, PackMade};
-use crate::sessions::{
-    LeaseReleased, SessionBegun, SessionClosed, SessionCreated, SessionErased, SessionForgotten,
-    SessionLeased, SessionUpdated, merged,
+use crate::entities::{
+    self, EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityResolved,
 };
-use crate::steps::{ExtractorRegistered, FieldMappingRegistered, StepNumbered, StepRecorded, Text};
+use crate::events::forgetting::ForgettingEvent;
+use crate::events::{Event, body};
+use crate::log::{LOG, Stamped};
+use crate::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolCallMeta, ToolRecorded};
+use crate::packs::{ContextPruned, Item, PackEvent};
+use crate::sessions::{
+    SessionClosed, SessionCreated, SessionEvent, SessionOrigin, SessionUpdated, merged,
+};
+use crate::steps::{
+    ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepEvent, StepRecorded, Text,
+};
 use crate::store::{Blobs, Error, Rows};
 
 /// Where what events name is read.
@@ -48,83 +52,80 @@ pub enum Told {
     Left(String),
 }
 
-/// Kinds of events that mean something in their own log alone: who had a lease, what was read, what
-/// was deleted.
-const LOCAL: &[&str] = &[
-    SessionLeased::KIND,
-    LeaseReleased::KIND,
-    CheckpointsDeleted::KIND,
-    PackMade::KIND,
-    SessionForgotten::KIND,
-    SessionErased::KIND,
-    EventsForgotten::KIND,
-    EventsErased::KIND,
-];
-
-/// Whether events of a kind mean something in their own log alone.
-#[must_use]
-pub fn is_local(kind: &str) -> bool {
-    LOCAL.contains(&kind)
-}
-
 impl Shelf<'_> {
     /// What an event comes to.
     ///
     /// # Errors
     /// [`Error`] when it, or what it names, cannot be read.
     pub fn tell(&self, event: &Stamped) -> Result<Told, Error> {
-        if event.payload.is_none() {
-            return Ok(Told::Forgotten);
-        }
-        Ok(Told::Line(match event.header.kind.as_str() {
-            SessionCreated::KIND => Payload::SessionCreated(Box::new(created(event)?)),
-            SessionUpdated::KIND => Payload::SessionUpdated(Box::new(updated(event)?)),
-            SessionClosed::KIND => {
+        let Some(meta) = Event::of(event)? else {
+            return Ok(match &event.payload {
+                Some(_) => not_exported(event),
+                None => Told::Forgotten,
+            });
+        };
+        Ok(Told::Line(match meta {
+            Event::Session(SessionEvent::Created(origin)) => {
+                Payload::SessionCreated(Box::new(created(event, &origin)?))
+            }
+            Event::Session(SessionEvent::Updated) => {
+                Payload::SessionUpdated(Box::new(updated(event)?))
+            }
+            Event::Session(SessionEvent::Closed) => {
                 let SessionClosed { reason } = body(event)?;
                 Payload::SessionClosed(Box::new(Closed { reason }))
             }
-            MessageRecorded::KIND => Payload::MessageRecorded(Box::new(self.message(event)?)),
-            ToolRecorded::KIND => Payload::ToolRecorded(Box::new(self.tool(event)?)),
-            StepRecorded::KIND => Payload::StepRecorded(Box::new(self.step(event)?)),
-            ExtractorRegistered::KIND => {
+            Event::Message(MessageEvent::Message(said)) => {
+                Payload::MessageRecorded(Box::new(self.message(event, said)?))
+            }
+            Event::Message(MessageEvent::ToolCall(call)) => {
+                Payload::ToolRecorded(Box::new(self.tool(event, call)?))
+            }
+            Event::Step(StepEvent::Recorded(assigned)) => {
+                Payload::StepRecorded(Box::new(self.step(event, &assigned)?))
+            }
+            Event::Step(StepEvent::ExtractorRegistered) => {
                 Payload::ExtractorRegistered(Box::new(body::<ExtractorRegistered>(event)?.into()))
             }
-            FieldMappingRegistered::KIND => {
+            Event::Step(StepEvent::MappingRegistered) => {
                 let FieldMappingRegistered { field, aliases } = body(event)?;
                 Payload::FieldMappingRegistered(Box::new(Mapping { field, aliases }))
             }
-            EntitiesFound::KIND => {
-                Payload::EntitiesFound(Box::new(fact::<EntitiesFound>(event)?.into()))
+            Event::Entity(EntityEvent::Extracted(found)) => {
+                Payload::EntitiesFound(Box::new(found.into()))
             }
-            EntitiesRelated::KIND => {
-                Payload::EntitiesRelated(Box::new(fact::<EntitiesRelated>(event)?.into()))
+            Event::Entity(EntityEvent::Related(related)) => {
+                Payload::EntitiesRelated(Box::new(related.into()))
             }
-            EntityResolved::KIND => Payload::EntityResolved(Box::new(resolved(event)?)),
-            CheckpointSaved::KIND => return self.checkpoint(event),
-            KeyMarked::KIND => {
-                let marked: KeyMarked = fact(event)?;
+            Event::Entity(EntityEvent::Resolved(one)) => {
+                Payload::EntityResolved(Box::new(resolved(event, one)?))
+            }
+            Event::Checkpoint(CheckpointEvent::Saved(_)) => return self.checkpoint(event),
+            Event::Checkpoint(CheckpointEvent::KeyMarked(marked)) => {
                 Payload::KeyMarked(Box::new(Mark {
                     key: marked.key,
                     unmarked: marked.is_unmarked,
                 }))
             }
-            ContextPruned::KIND => Payload::ContextPruned(Box::new(pruned(fact(event)?))),
-            ContextUnpruned::KIND => {
-                let ContextUnpruned {
-                    tokens_before,
-                    tokens_after,
-                } = fact(event)?;
-                Payload::ContextUnpruned(Box::new(Unpruned {
-                    tokens_before,
-                    tokens_after,
-                }))
+            Event::Pack(PackEvent::Pruned(one)) => Payload::ContextPruned(Box::new(pruned(one))),
+            Event::Pack(PackEvent::Unpruned(one)) => Payload::ContextUnpruned(Box::new(Unpruned {
+                tokens_before: one.tokens_before,
+                tokens_after: one.tokens_after,
+            })),
+            Event::Session(
+                SessionEvent::Leased(_)
+                | SessionEvent::Released(_)
+                | SessionEvent::Forgotten(_)
+                | SessionEvent::Erased,
+            )
+            | Event::Checkpoint(CheckpointEvent::Deleted(_))
+            | Event::Pack(PackEvent::Built(_))
+            | Event::Forgetting(ForgettingEvent::Events(_) | ForgettingEvent::EventsErased(_)) => {
+                return Ok(Told::Local);
             }
-            kind if is_local(kind) => return Ok(Told::Local),
-            kind => {
-                return Ok(Told::Left(format!(
-                    "events of the kind {kind} are not exported"
-                )));
-            }
+            Event::Forgetting(ForgettingEvent::Content(_))
+            | Event::Project(_)
+            | Event::Document(_) => return Ok(not_exported(event)),
         }))
     }
 
@@ -132,8 +133,7 @@ impl Shelf<'_> {
         text.map(|text| text.read(self.blobs)).transpose()
     }
 
-    fn message(&self, event: &Stamped) -> Result<Message, Error> {
-        let said: Said = fact(event)?;
+    fn message(&self, event: &Stamped, said: MessageMeta) -> Result<Message, Error> {
         let body: MessageRecorded = body(event)?;
         let mut tools = Vec::with_capacity(body.tools.len());
         for tool in body.tools {
@@ -157,8 +157,7 @@ impl Shelf<'_> {
         })
     }
 
-    fn tool(&self, event: &Stamped) -> Result<Tool, Error> {
-        let executed: Executed = fact(event)?;
+    fn tool(&self, event: &Stamped, executed: ToolCallMeta) -> Result<Tool, Error> {
         let body: ToolRecorded = body(event)?;
         Ok(Tool {
             execution: executed.id,
@@ -172,8 +171,7 @@ impl Shelf<'_> {
         })
     }
 
-    fn step(&self, event: &Stamped) -> Result<Step, Error> {
-        let numbered: StepNumbered = fact(event)?;
+    fn step(&self, event: &Stamped, numbered: &StepAssigned) -> Result<Step, Error> {
         let body: StepRecorded = body(event)?;
         Ok(Step {
             step: numbered.step,
@@ -206,14 +204,10 @@ impl Shelf<'_> {
     }
 }
 
-fn fact<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
-    let bytes = event.payload.as_ref().map(|payload| &payload.fact);
-    codec::decode_part(event, bytes.map_or(&[], |bytes| bytes))
-}
-
-fn body<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
-    let bytes = event.payload.as_ref().map(|payload| &payload.body);
-    codec::decode_part(event, bytes.map_or(&[], |bytes| bytes))
+/// An event that no export of a session knows: of a newer version, or never of a session.
+fn not_exported(event: &Stamped) -> Told {
+    let kind = &event.header.kind;
+    Told::Left(format!("events of the kind {kind} are not exported"))
 }
 
 /// A JSON object that an event holds as text, in one line.
@@ -245,8 +239,7 @@ fn in_one_line(text: String) -> String {
     }
 }
 
-fn created(event: &Stamped) -> Result<Created, Error> {
-    let begun: SessionBegun = fact(event)?;
+fn created(event: &Stamped, begun: &SessionOrigin) -> Result<Created, Error> {
     let created: SessionCreated = body(event)?;
     let preferences = match (&begun.preferences, created.preferences) {
         (None, own) => own,
@@ -273,8 +266,7 @@ fn updated(event: &Stamped) -> Result<Updated, Error> {
     })
 }
 
-fn resolved(event: &Stamped) -> Result<Resolved, Error> {
-    let resolved: EntityResolved = fact(event)?;
+fn resolved(event: &Stamped, resolved: EntityResolved) -> Result<Resolved, Error> {
     let EntityData { data } = body(event)?;
     let data = match in_one_line(data) {
         none if none.is_empty() => None,
@@ -315,8 +307,8 @@ impl From<ExtractorRegistered> for Extractor {
     }
 }
 
-impl From<EntitiesFound> for Found {
-    fn from(stored: EntitiesFound) -> Self {
+impl From<EntitiesExtracted> for Found {
+    fn from(stored: EntitiesExtracted) -> Self {
         let found = stored.found.into_iter().map(|one| FoundIn {
             source: match one.source {
                 entities::Source::Message(message) => Source::Message(message),

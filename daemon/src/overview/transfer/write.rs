@@ -168,7 +168,7 @@ fn line(n: u64, header: &EventHeader, payload: Payload) -> Line<Payload> {
         n,
         at: format_time(header.happened_at()),
         agent: header.author().to_owned(),
-        kind: payload.kind().to_owned(),
+        kind: payload.kind().to_string(),
         payload,
     }
 }

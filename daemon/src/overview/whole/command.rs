@@ -11,8 +11,10 @@ use super::read::Outside;
 use crate::documents;
 use crate::engine::{Command, Decide};
 use crate::error::{Code, Refusal};
-use crate::log::{Body, Hash, NewEvent, Origin, codec};
-use crate::projects::{self, ContextWritten, ProjectInitialised, Written};
+use crate::events::projects::ProjectEvent;
+use crate::events::{Event, NewEvent};
+use crate::log::{Body, Hash, Origin, codec};
+use crate::projects::{self, ContextWritten, ProjectInitialised, VersionMeta};
 use crate::steps::Text;
 use crate::store::{Blobs, Error, PendingBlob, Rows};
 
@@ -162,11 +164,6 @@ impl ImportProjects {
     }
 }
 
-/// An event of a source, which stands in it as the project.
-fn of_source(fact: Option<documents::Fact>) -> Option<(&'static str, String, Vec<u8>)> {
-    fact.map(|fact| (fact.kind, fact.source, fact.fact))
-}
-
 struct Deciding<'d> {
     rows: &'d dyn Rows,
     trusts: bool,
@@ -188,37 +185,29 @@ impl Deciding<'_> {
             blobs,
             ..
         } = ready;
+        let of_project = |(project, event)| (project, Event::Project(event));
+        let of_source = |(source, event)| (source, Event::Document(event));
         let decided = match outside {
-            Outside::Project(told) => self
-                .project(told)?
-                .map(|(project, fact)| (ProjectInitialised::KIND, project, fact)),
-            Outside::Version(told) => self
-                .version(*told, hash, bytes, &blobs)?
-                .map(|(project, fact)| (ContextWritten::KIND, project, fact)),
-            Outside::Source(told) => of_source(self.documents.source(&told.added())?),
+            Outside::Project(told) => self.project(told)?.map(of_project),
+            Outside::Version(told) => self.version(*told, hash, bytes, &blobs)?.map(of_project),
+            Outside::Source(told) => self.documents.source(&told.added())?.map(of_source),
             Outside::Document(mut told) => {
                 let fact = self.documents.document(told.brought(&blobs))?;
                 match &fact {
                     Some(_) => self.count.documents += 1,
                     None => self.count.there += 1,
                 }
-                of_source(fact)
+                fact.map(of_source)
             }
             Outside::Part(mut told) => {
                 let chunks = told.part.count();
-                of_source(self.documents.further(told.brought(chunks, &blobs))?)
+                let further = self.documents.further(told.brought(chunks, &blobs))?;
+                further.map(of_source)
             }
         };
-        let Some((kind, project, fact)) = decided else {
-            return Ok(None);
-        };
-        Ok(Some(NewEvent {
-            kind,
-            session: None,
-            project: Some(project),
-            fact,
-            body,
+        Ok(decided.map(|(project, event): (String, Event)| NewEvent {
             origin: Some(origin),
+            ..NewEvent::in_project(project, event, body)
         }))
     }
 
@@ -226,7 +215,7 @@ impl Deciding<'_> {
         Ok(self.projects.contains_key(project) || projects::project(self.rows, project)?.is_some())
     }
 
-    fn project(&mut self, told: Project) -> Result<Option<(String, Vec<u8>)>, Refusal> {
+    fn project(&mut self, told: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
         if self.is_known(&told.project)? {
             // Its name and directory stay what they are here.
             self.count.there += 1;
@@ -234,11 +223,11 @@ impl Deciding<'_> {
         }
         self.count.projects += 1;
         self.projects.insert(told.project.clone(), ());
-        let fact = ProjectInitialised {
+        let made = ProjectInitialised {
             name: told.name,
             path: told.path,
         };
-        Ok(Some((told.project, codec::encode(&fact))))
+        Ok(Some((told.project, ProjectEvent::Initialised(made))))
     }
 
     fn version(
@@ -247,7 +236,7 @@ impl Deciding<'_> {
         hash: Hash,
         bytes: u64,
         blobs: &[PendingBlob],
-    ) -> Result<Option<(String, Vec<u8>)>, Refusal> {
+    ) -> Result<Option<(String, ProjectEvent)>, Refusal> {
         let (project, file_type, version) = (&told.project, &told.file_type, told.version);
         if !self.trusts && !self.is_known(project)? {
             return Err(Refusal::invalid(format!(
@@ -286,7 +275,7 @@ impl Deciding<'_> {
         // Where versions were forgotten, those behind them keep their numbers.
         brought.push((version, hash));
         self.count.versions += 1;
-        let written = Written {
+        let written = VersionMeta {
             file_type: told.file_type,
             version,
             change: told.change.into(),
@@ -302,6 +291,6 @@ impl Deciding<'_> {
                 .map(|blob| ByteArray::new(blob.reference().hash))
                 .collect(),
         };
-        Ok(Some((told.project, codec::encode(&written))))
+        Ok(Some((told.project, ProjectEvent::Written(written))))
     }
 }

@@ -8,9 +8,11 @@ use super::lines::{ContextVersion, End, FORMAT, Header, Last, Line, Project, VER
 use super::sent::{self, Told};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::events::Event;
+use crate::events::projects::ProjectEvent;
 use crate::log::{Header as EventHeader, Log, Position, Stamped};
 use crate::overview::transfer::{self, Shelf};
-use crate::projects::{self, ContextWritten, FileVersion, ProjectInitialised};
+use crate::projects::{self, FileVersion};
 use crate::sessions;
 use crate::store::Error;
 
@@ -167,8 +169,8 @@ impl Export<'_> {
         if !self.scope.project.as_ref().is_none_or(is_wanted) {
             return Ok(());
         }
-        match header.kind.as_str() {
-            ProjectInitialised::KIND => {
+        match Event::of(event)? {
+            Some(Event::Project(ProjectEvent::Initialised(_))) => {
                 // Told once, where it became known, as it is now.
                 let row = projects::project(self.shelf.rows, &project)?;
                 if let Some(row) = row.filter(|row| row.created_at == header.happened_at()) {
@@ -181,12 +183,30 @@ impl Export<'_> {
                     page.push(place, &line(header, "Project", told))?;
                 }
             }
-            ContextWritten::KIND => {
+            Some(Event::Project(ProjectEvent::Written(_))) => {
                 let version = self.context_version(event, project)?;
                 page.push(place, &line(header, "ContextVersion", version))?;
             }
-            _ if self.scope.project.is_none() => self.of_source(page, place, event, &project)?,
-            _ => {}
+            Some(Event::Document(_)) if self.scope.project.is_none() => {
+                self.of_source(page, place, event, &project)?;
+            }
+            // Worktrees, drafts and shares are of this machine; sessions are exported one by one.
+            Some(
+                Event::Project(
+                    ProjectEvent::WorktreeSeen(_)
+                    | ProjectEvent::DraftSaved(_)
+                    | ProjectEvent::Shared(_),
+                )
+                | Event::Document(_)
+                | Event::Session(_)
+                | Event::Step(_)
+                | Event::Message(_)
+                | Event::Entity(_)
+                | Event::Pack(_)
+                | Event::Checkpoint(_)
+                | Event::Forgetting(_),
+            )
+            | None => {}
         }
         Ok(())
     }

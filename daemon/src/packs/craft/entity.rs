@@ -113,8 +113,8 @@ pub fn iso_millis(time: Micros) -> String {
 mod tests {
     use super::super::ingredients::{Relation, Source};
     use super::*;
+    use crate::events::packs::Item;
     use crate::log::Position;
-    use crate::packs::event::Item;
 
     fn switch() -> Known {
         Known {

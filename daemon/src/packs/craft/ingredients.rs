@@ -1,8 +1,8 @@
 //! What a context pack is made of, gathered before anything is counted.
 
 use crate::clock::Micros;
+use crate::events::packs::Item;
 use crate::log::Position;
-use crate::packs::event::Item;
 
 /// Where a piece comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! The words of a context pack: what stands above and around its pieces.
 
 use super::ingredients::{Ingredients, Passage, Purpose};
-use crate::packs::event::Item;
+use crate::events::packs::Item;
 
 /// Above the history.
 pub const HISTORY: &str = "Conversation history, oldest first:";

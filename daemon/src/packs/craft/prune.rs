@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::events::packs::Strategy;
 use crate::log::Position;
-use crate::packs::event::Strategy;
 
 /// The numbers of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::{
     Ingredients, Known, Part, Passage, Purpose, Relation, SectionName, Source, Told, Value, Why,
     build,
 };
+use crate::events::packs::Item;
 use crate::log::Position;
-use crate::packs::event::Item;
 use crate::projects::FileVersion;
 use crate::tokens::Tokens;
 

@@ -3,7 +3,7 @@
 
 use super::entity::iso_millis;
 use super::ingredients::{Passage, Told, Value};
-use crate::packs::event::Item;
+use crate::events::packs::Item;
 use crate::shown;
 use crate::tokens::Tokens;
 

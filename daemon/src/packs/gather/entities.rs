@@ -2,11 +2,13 @@
 
 use super::{ENTITIES, InSession, left_out};
 use crate::clock::Micros;
-use crate::entities::{self, EntityRef, EntityRow, Scored, data_of, relevance};
+use crate::entities::{self, EntityRef, EntityRow, Scored, relevance};
 use crate::error::Refusal;
+use crate::events;
+use crate::events::entities::EntityData;
+use crate::events::packs::Item;
 use crate::log::{Position, RecordKey};
 use crate::packs::craft::{Known, LeftOut, Relation, Why, summary};
-use crate::packs::event::Item;
 use crate::store::Error;
 
 /// Relations of an entity that are told.
@@ -152,7 +154,7 @@ fn details(of: &InSession<'_>, row: &EntityRow, now: Micros) -> Result<Option<St
     if event.payload.is_none() {
         return Ok(None);
     }
-    let data = serde_json::from_str(&data_of(&event)?);
+    let data = serde_json::from_str(&events::body::<EntityData>(&event)?.data);
     Ok(data.ok().as_ref().and_then(summary))
 }
 

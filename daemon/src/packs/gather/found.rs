@@ -4,10 +4,10 @@ use lored_retrieval::text::Kind;
 
 use crate::documents;
 use crate::error::Refusal;
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::operation::Context;
 use crate::packs::craft::{Passage, Source};
-use crate::packs::event::Item;
 use crate::search::{self, Described, Find};
 use crate::sessions::Line;
 use crate::state::State;

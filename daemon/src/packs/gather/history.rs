@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use super::{InSession, MESSAGES, TOOL_USES, left_out};
 use crate::error::Refusal;
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::messages::{self, Done, Execution, MessageRow, Of, Sender, Use};
 use crate::packs::craft::{LeftOut, Told, Why};
-use crate::packs::event::Item;
 use crate::store::Error;
 
 /// Uses of tools that are looked at: a pruning keeps the newest, so that enough are among them.

@@ -9,11 +9,11 @@ mod task;
 mod values;
 
 use super::craft::{Ingredients, LeftOut, Part, Purpose, Source, Why};
-use super::event::Item;
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{EntityRef, Knowing, recognised};
 use crate::error::Refusal;
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::{self, Line};

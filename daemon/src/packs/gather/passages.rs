@@ -2,10 +2,10 @@
 
 use crate::entities::EntityRef;
 use crate::error::{Code, Refusal};
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::operation::Context;
 use crate::packs::craft::{Candidate, Passage, Source, relevant};
-use crate::packs::event::Item;
 use crate::projects::{self, FileRow, FileVersion};
 use crate::state::State;
 use crate::store::Error;

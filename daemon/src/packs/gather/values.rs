@@ -3,9 +3,9 @@
 use super::InSession;
 use crate::checkpoints::{self, Latest};
 use crate::error::{Code, Refusal};
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::packs::craft::{Value, keys_in, step_names_in};
-use crate::packs::event::Item;
 use crate::steps;
 
 /// Names of step values that are looked up.

@@ -10,11 +10,11 @@ use super::wire;
 use crate::checkpoints;
 use crate::clock::Micros;
 use crate::error::Refusal;
+use crate::events::packs::{MadeFor, PackBuilt, RestsOn};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::command::MakePack;
 use crate::packs::craft::{Built, SectionName, build};
-use crate::packs::event::{MadeFor, PackMade, RestsOn};
 use crate::packs::gather::{Among, Gathered};
 use crate::packs::view;
 use crate::quotes;
@@ -215,7 +215,7 @@ impl Wanted {
         Ok((made, command))
     }
 
-    fn event(&self, pack: &str, built: &Built) -> PackMade {
+    fn event(&self, pack: &str, built: &Built) -> PackBuilt {
         let own = match &self.among {
             Among::Session(session) => Some(session.as_str()),
             Among::Project(_) => None,
@@ -231,7 +231,7 @@ impl Wanted {
         });
         let sections = built.sections.iter();
         let sections = sections.map(|one| (one.name.word().to_owned(), one.tokens as u64));
-        PackMade {
+        PackBuilt {
             id: pack.to_owned(),
             made_for: self.made_for,
             wanted: Hash::of(self.text.as_bytes()).0.to_vec(),

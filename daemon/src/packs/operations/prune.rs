@@ -7,9 +7,10 @@ use lore::protocol::packs::{
 use super::wire;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
+use crate::events::packs::{PackEvent, Strategy};
+use crate::events::{Event, unexpected};
 use crate::operation::{Access, Call, Op};
 use crate::packs::command::Turn;
-use crate::packs::event::{Strategy, decode_pruned, decode_unpruned};
 use crate::packs::gather::InSession;
 use crate::packs::prune::{Pruning, pruning, unpruning};
 use crate::packs::turn::{Prepared, Turned, turn};
@@ -72,7 +73,9 @@ impl Op for PruneSession {
 
 fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
     let event = &outcome.event;
-    let pruned = decode_pruned(event)?;
+    let Event::Pack(PackEvent::Pruned(pruned)) = &outcome.meta else {
+        return Err(unexpected(event, "a pruning").into());
+    };
     let [messages, tools, entities] = pruned.went;
     Ok(PruneSessionReply {
         session: session_of(&event.header)?,
@@ -134,7 +137,9 @@ impl Op for ResetPruning {
 
 fn unpruned(outcome: &Outcome) -> Result<ResetPruningReply, Refusal> {
     let event = &outcome.event;
-    let unpruned = decode_unpruned(event)?;
+    let Event::Pack(PackEvent::Unpruned(unpruned)) = &outcome.meta else {
+        return Err(unexpected(event, "a pruning that was undone").into());
+    };
     Ok(ResetPruningReply {
         session: session_of(&event.header)?,
         tokens_before: unpruned.tokens_before,

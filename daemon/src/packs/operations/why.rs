@@ -10,17 +10,20 @@ use crate::clock::format_time;
 use crate::documents;
 use crate::entities;
 use crate::error::{Code, Refusal};
+use crate::events::checkpoints::CheckpointEvent;
+use crate::events::messages::MessageRecorded;
+use crate::events::packs::{Item, MadeFor, PackBuilt, PackEvent, RestsOn};
+use crate::events::{self, Event};
 use crate::log::{Hash, Position, Stamped};
-use crate::messages::{self, MessageFact};
+use crate::messages::{self, MessageEvent};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::packs::craft::SectionName;
-use crate::packs::event::{Item, MadeFor, PackFact, RestsOn, decode_pack};
 use crate::packs::view;
 use crate::projects::{self, FileVersion};
 use crate::reading::{Read, Reading};
 use crate::sessions::{self, Line};
 use crate::state::State;
-use crate::steps::{self, StepFact};
+use crate::steps::{self, StepEvent};
 use crate::store::Error;
 
 /// Packs that are told as having used something.
@@ -195,7 +198,11 @@ impl Of {
         uses.truncate(USES_MAX);
         let uses = uses.into_iter();
         let uses = uses.map(|(pack, position)| PackUse { pack, position });
-        let pack = match messages::pack_of(&self.event)? {
+        let pack = match MessageEvent::of(&self.event)? {
+            Some(MessageEvent::Message(_)) => events::body::<MessageRecorded>(&self.event)?.pack,
+            Some(MessageEvent::ToolCall(_)) | None => None,
+        };
+        let pack = match pack {
             Some(pack) => pack_told(state, &pack)?,
             None => None,
         };
@@ -214,20 +221,28 @@ fn event_at(state: &State, position: Position) -> Result<At, Refusal> {
     let event = state.log().at(position)?;
     let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
     let session = event.header.session.clone().unwrap_or_default();
-    if let Some(PackFact::Made(made)) = PackFact::of(&event)? {
-        return Ok(At::Pack(made.id));
-    }
-    let item = match (MessageFact::of(&event)?, StepFact::of(&event)?) {
-        (Some(MessageFact::Said(said)), _) => Some(Item::Message(said.id)),
-        (Some(MessageFact::Executed(executed)), _) => Some(Item::Tool(executed.id)),
-        (None, Some(StepFact::Recorded(numbered))) => Some(Item::Step {
-            step: numbered.step,
-            attempt: numbered.attempt,
+    let item = match Event::of(&event)? {
+        Some(Event::Pack(PackEvent::Built(built))) => return Ok(At::Pack(built.id)),
+        Some(Event::Message(MessageEvent::Message(said))) => Some(Item::Message(said.id)),
+        Some(Event::Message(MessageEvent::ToolCall(call))) => Some(Item::Tool(call.id)),
+        Some(Event::Step(StepEvent::Recorded(assigned))) => Some(Item::Step {
+            step: assigned.step,
+            attempt: assigned.attempt,
         }),
-        (None, Some(StepFact::Registered) | None) => match FileVersion::made_by(&event)? {
-            Some(file) => Some(Item::ContextFile(file)),
-            None => checkpoints::saved_by(&event)?.map(Item::Checkpoint),
-        },
+        Some(Event::Project(_)) => FileVersion::made_by(&event)?.map(Item::ContextFile),
+        Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) => {
+            Some(Item::Checkpoint(saved.checkpoint.to_string()))
+        }
+        Some(
+            Event::Session(_)
+            | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
+            | Event::Entity(_)
+            | Event::Pack(PackEvent::Pruned(_) | PackEvent::Unpruned(_))
+            | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
+            | Event::Document(_)
+            | Event::Forgetting(_),
+        )
+        | None => None,
     };
     item.map(|item| At::Item(session, item)).ok_or_else(|| {
         let kind = &event.header.kind;
@@ -288,7 +303,7 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackTold>, Refusal> {
     if event.payload.is_none() {
         return Ok(None);
     }
-    let made = decode_pack(&event)?;
+    let made: PackBuilt = events::meta(&event)?;
     let rests_on = made.rests_on.iter();
     let rests_on = rests_on.map(|one| found(state, row.session.as_deref(), one, position));
     let wanted: [u8; 32] = made.wanted.try_into().unwrap_or_default();
@@ -344,7 +359,7 @@ fn rested_on(session: &str, item: &Item, event: Option<&Stamped>) -> Result<Rest
         },
         file: wire::file(item, None),
         position: header.map(|header| header.position),
-        event: header.map(|header| header.kind.clone()),
+        event: header.map(|header| header.kind.to_string()),
         at: header.map(|header| format_time(header.time)),
         agent: header.map(|header| header.actor.agent.clone()),
     })

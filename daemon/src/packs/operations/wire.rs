@@ -7,9 +7,9 @@ use lore::protocol::packs::{
 };
 
 use crate::error::{Code, Refusal};
+use crate::events::packs::Item;
 use crate::packs::craft::labels::BETWEEN;
 use crate::packs::craft::{Built, LeftOut, Part, SectionName, Source, Why};
-use crate::packs::event::Item;
 
 /// What a piece is.
 pub fn kind(item: &Item) -> PieceKind {

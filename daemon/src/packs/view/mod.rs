@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::event::{Item, PackFact, PackMade, RestsOn};
+use crate::events::packs::{Item, PackBuilt, PackEvent, RestsOn};
 use crate::log::{Hash, Position, RecordKey, Stamped, codec};
 use crate::quotes::{self, Owner};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
@@ -93,22 +93,22 @@ pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T,
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    fact: &PackFact,
+    pack: &PackEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let session = event.header.session.as_deref();
-    match (fact, session) {
-        (PackFact::Made(made), _) => make(rows, event, made, record),
-        (PackFact::Pruned(pruned), Some(session)) => working::prune(rows, event, session, pruned),
-        (PackFact::Unpruned(_), Some(session)) => working::unprune(rows, event, session),
-        (PackFact::Pruned(_) | PackFact::Unpruned(_), None) => Ok(()),
+    match (pack, session) {
+        (PackEvent::Built(made), _) => make(rows, event, made, record),
+        (PackEvent::Pruned(pruned), Some(session)) => working::prune(rows, event, session, pruned),
+        (PackEvent::Unpruned(_), Some(session)) => working::unprune(rows, event, session),
+        (PackEvent::Pruned(_) | PackEvent::Unpruned(_), None) => Ok(()),
     }
 }
 
 fn make(
     rows: &mut dyn RowsMut,
     event: &Stamped,
-    made: &PackMade,
+    made: &PackBuilt,
     record: RecordKey,
 ) -> Result<(), Error> {
     let position = event.position();

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{SPACE, decode, key};
 use crate::entities::EntityRef;
+use crate::events::packs::{ContextPruned, Item};
 use crate::log::{Position, Stamped, codec};
-use crate::packs::event::{ContextPruned, Item};
 use crate::sessions::{Line, lineage};
 use crate::store::{Direction, Error, Rows, RowsMut};
 

@@ -19,12 +19,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::disk::{Folder, Leftover, Name, OnDisk};
-use super::event::ContextWritten;
 use super::room::Room;
 use super::view;
 use super::watch::{Change, Projects};
 use crate::error::Refusal;
-use crate::log::{Hash, Position};
+use crate::log::{EventKind, Hash, Position};
 use crate::operation::{Context, blocking};
 use crate::state::State;
 use crate::store::Error;
@@ -183,7 +182,7 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
         state.log().walk(Position(done.0 + 1), &mut |event, _| {
             to = event.position();
             looked_at += 1;
-            if event.header.kind == ContextWritten::KIND
+            if event.header.kind == EventKind::ContextWritten
                 && let (Some(project), Some(file_type)) = (&event.header.project, type_of(&event)?)
             {
                 names.extend(Name::new(project, &file_type).ok());
@@ -200,8 +199,8 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
 }
 
 fn type_of(event: &crate::log::Stamped) -> Result<Option<String>, Error> {
-    Ok(match super::event::ProjectFact::of(event)? {
-        Some(super::event::ProjectFact::Written(written)) => Some(written.file_type),
+    Ok(match crate::events::projects::ProjectEvent::of(event)? {
+        Some(crate::events::projects::ProjectEvent::Written(written)) => Some(written.file_type),
         Some(_) | None => None,
     })
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::super::disk::{Content, Expected, Folder, Former, Name, OnDisk, Outcome};
-use super::super::event::Change;
 use super::super::operations::content_of;
 use super::super::room::Room;
 use super::super::view::{self, FileRow};
@@ -16,6 +15,7 @@ use super::no_files;
 use super::seen::{Seen, Version};
 use crate::clock::Micros;
 use crate::error::Refusal;
+use crate::events::projects::Change;
 use crate::log::Hash;
 use crate::operation::{Context, blocking};
 use crate::state::State;

@@ -9,9 +9,10 @@ use super::writing::{Known, Writing};
 use super::{path_of, wire};
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
+use crate::events::projects::{Change, ProjectEvent, VersionMeta, brought};
+use crate::events::{Event, unexpected};
 use crate::log::Stamped;
 use crate::operation::blocking;
-use crate::projects::event::{Change, ProjectFact, Written, brought};
 use crate::projects::guide::{guide, next_steps};
 use crate::projects::room::Room;
 use crate::projects::validate::{Validation, validate};
@@ -33,7 +34,7 @@ impl Writing {
         event: &Stamped,
         durable: bool,
     ) -> Result<ClearContextReply, Refusal> {
-        let Some(ProjectFact::Written(written)) = ProjectFact::of(event)? else {
+        let Some(ProjectEvent::Written(written)) = ProjectEvent::of(event)? else {
             return Err(Refusal::new(Code::Corrupt, "the event clears no file"));
         };
         let mut warnings = self.found.warnings();
@@ -97,9 +98,9 @@ impl Writing {
     ) -> Result<UpdateContextReply, Refusal> {
         let event = Arc::clone(&outcome.event);
         let mut warnings = Vec::new();
-        let mut reply = match ProjectFact::of(&event)? {
-            Some(ProjectFact::Written(written)) => {
-                warnings.extend(self.replaced(&event, &written, known).await?);
+        let mut reply = match &outcome.meta {
+            Event::Project(ProjectEvent::Written(written)) => {
+                warnings.extend(self.replaced(&event, written, known).await?);
                 warnings.extend(self.on_disk(&event).await);
                 let mut reply = self.said(Told {
                     status: UpdateStatus::Success,
@@ -113,19 +114,11 @@ impl Writing {
                     .map(|(_, told)| wire::validation(&told));
                 reply
             }
-            Some(ProjectFact::Drafted(drafted)) => {
+            Event::Project(ProjectEvent::DraftSaved(drafted)) => {
                 self.not_fitting(&event, drafted.attempt, validation)
                     .await?
             }
-            Some(
-                ProjectFact::Initialised(_) | ProjectFact::Worktree(_) | ProjectFact::Shared(_),
-            )
-            | None => {
-                return Err(Refusal::new(
-                    Code::Corrupt,
-                    "the event updates no context file",
-                ));
-            }
+            _ => return Err(unexpected(&event, "an update of a context file").into()),
         };
         reply.position = event.position();
         reply.durable = outcome.durable;
@@ -242,7 +235,7 @@ impl Writing {
     pub(super) async fn replaced(
         &self,
         event: &Stamped,
-        written: &Written,
+        written: &VersionMeta,
         known: Option<&Known>,
     ) -> Result<Option<String>, Refusal> {
         if self.expected.is_some() || written.change != Change::Updated {

@@ -11,11 +11,11 @@ use lore::protocol::projects::{
 use super::{Found, change, check_file_type, content_of, types_known};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::events::projects::brought;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::projects::changes::changed_sections;
 use crate::projects::compare::unified;
-use crate::projects::event::brought;
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 

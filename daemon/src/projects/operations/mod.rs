@@ -20,13 +20,13 @@ use std::sync::Arc;
 use lore::protocol::projects::Change as WireChange;
 
 use super::command::{Known, Subject};
-use super::event::{Change, ProjectInitialised, WorktreeNoted, brought};
 use super::marker::is_id;
 use super::place::Place;
 use super::room::Room;
 use super::template::Layers;
 use super::view::{self, FileRow, ProjectRow};
 use crate::error::{Code, Refusal};
+use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, brought};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Caller, Context, Operation, blocking};
 use crate::state::State;
@@ -166,7 +166,7 @@ pub(super) fn known(place: &Place, name: Option<String>) -> Known {
             name: name.unwrap_or_else(|| place.name.clone()),
             path: place.path.to_string_lossy().into_owned(),
         },
-        worktree: WorktreeNoted {
+        worktree: WorktreeSeen {
             path: place.root.to_string_lossy().into_owned(),
             branch: place.branch.clone(),
         },

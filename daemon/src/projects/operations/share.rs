@@ -10,10 +10,10 @@ use lore::protocol::projects::{
 use super::Found;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::log::codec;
+use crate::events::projects::{ProjectEvent, ProjectShared, ShareAccess};
+use crate::events::{Event, unexpected};
 use crate::operation::{Access, Call, Context, Neighbours, Op, blocking};
 use crate::projects::command::Shares;
-use crate::projects::event::{ProjectShared, ShareAccess};
 use crate::projects::view;
 use crate::state::State;
 
@@ -58,14 +58,8 @@ impl Op for ShareProject {
             salt: cx.engine.clock().random(),
         };
         let outcome = cx.write(&caller, key, 0, command).await?;
-        let shared: ProjectShared = match &outcome.event.payload {
-            Some(payload) => codec::decode_part(&outcome.event, &payload.fact)?,
-            None => {
-                return Err(Refusal::new(
-                    Code::NotFound,
-                    "what was shared was forgotten",
-                ));
-            }
+        let Event::Project(ProjectEvent::Shared(shared)) = outcome.meta else {
+            return Err(unexpected(&outcome.event, "a project that was shared").into());
         };
         Ok(ShareProjectReply {
             project_id: format!("{owner}/{}", found.project),

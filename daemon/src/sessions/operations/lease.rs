@@ -7,11 +7,12 @@ use lore::protocol::sessions::{
 
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::events::sessions::SessionEvent;
+use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::choose::{Choice, Wish, session_of};
 use crate::sessions::command::{ReleaseLease, TakeLease};
-use crate::sessions::event::SessionFact;
 
 /// How long a lease holds unless the call says, in milliseconds.
 const MS: u64 = 30_000;
@@ -57,7 +58,9 @@ impl Op for LeaseSession {
         };
         let outcome = cx.write(&caller, claim, 0, command).await?;
         let header = &outcome.event.header;
-        let leased = SessionFact::leased(&outcome.event)?;
+        let Event::Session(SessionEvent::Leased(leased)) = outcome.meta else {
+            return Err(unexpected(&outcome.event, "a lease that was taken").into());
+        };
         Ok(LeaseSessionReply {
             session: session_of(header)?,
             token: leased.token(&outcome.event),
@@ -97,7 +100,9 @@ impl Op for ReleaseSession {
         };
         let outcome = cx.write(&caller, claim, 0, command).await?;
         let header = &outcome.event.header;
-        let released = SessionFact::released(&outcome.event)?;
+        let Event::Session(SessionEvent::Released(released)) = outcome.meta else {
+            return Err(unexpected(&outcome.event, "a lease that was released").into());
+        };
         Ok(ReleaseSessionReply {
             session: session_of(header)?,
             name: released.name,

@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 pub(crate) use super::command::PREFERENCES_BYTES_MAX;
 use super::command::TAGS_MAX;
-use super::event::Parent;
 use super::view::SessionRow;
 use super::{Room, State};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::events::sessions::Parent;
 use crate::operation::{Context, Operation};
 
 /// The lines.

@@ -6,11 +6,11 @@ use lore::protocol::sessions::{
 
 use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
+use crate::events::sessions::{SessionClosed, SessionUpdated};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::choose::{Choice, Wish, session_of};
 use crate::sessions::command::{Note, Noted};
-use crate::sessions::event::{SessionClosed, SessionUpdated};
 use crate::sessions::view;
 
 /// `update_session`.

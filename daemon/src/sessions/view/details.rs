@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{SPACE, key, list, named_key};
+use crate::events::sessions::{Parent, SessionCreated, SessionOrigin, SessionUpdated, merged};
 use crate::log::{Header, Position, codec};
-use crate::sessions::event::{Parent, SessionBegun, SessionCreated, SessionUpdated, merged};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// The fields of a session. Absent as a whole while none was ever set.
@@ -73,7 +73,7 @@ pub(super) fn create(
     rows: &mut dyn RowsMut,
     header: &Header,
     session: &str,
-    begun: SessionBegun,
+    begun: SessionOrigin,
     created: SessionCreated,
 ) -> Result<(), Error> {
     let details = Details {

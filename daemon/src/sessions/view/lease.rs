@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{SPACE, named_key};
 use crate::clock::{Micros, format_time};
+use crate::events::sessions::SessionLeased;
 use crate::log::{Stamped, codec};
-use crate::sessions::event::SessionLeased;
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// A lease as it was taken or renewed last; it is over once its time has passed.

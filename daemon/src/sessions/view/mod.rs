@@ -19,10 +19,11 @@ mod list;
 
 use std::ops::ControlFlow;
 
-use super::event::{SessionBegun, SessionCreated, SessionFact, is_of_forgetting};
 use super::tombstone;
 use crate::clock::Micros;
-use crate::log::{Actor, Hash, Position, Stamped, index};
+use crate::events::sessions::SessionEvent;
+use crate::events::{Event, body};
+use crate::log::{Actor, EventKind, Hash, Position, Stamped, index};
 use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
 
 pub use details::{Details, agents, details, forks_of, preferences_of};
@@ -62,9 +63,9 @@ pub struct Counts {
     pub steps: u64,
 }
 
-/// What an event means for its session, as the sum of the rooms knows it.
+/// What an event means for its session besides what its metadata says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meaning {
+pub struct EventEffects {
     /// It is a recorded step.
     pub is_step: bool,
     /// It only tells what was read: the session is as it was.
@@ -207,16 +208,25 @@ fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read or the event does not decode.
-pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, means: Meaning) -> Result<(), Error> {
+pub fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    meta: Option<&Event>,
+    effects: EventEffects,
+) -> Result<(), Error> {
     let Some(session) = &event.header.session else {
         return Ok(());
     };
     let header = &event.header;
-    if is_of_forgetting(&header.kind) {
-        return tombstone::apply(rows, session, header);
-    }
-    let fact = SessionFact::of(event)?;
-    let is_new = header.kind == SessionCreated::KIND;
+    let own = match meta {
+        Some(Event::Session(SessionEvent::Forgotten(_) | SessionEvent::Erased)) => {
+            return tombstone::apply(rows, session, header);
+        }
+        Some(Event::Session(own)) => Some(own),
+        Some(_) | None => None,
+    };
+    // Also of one whose content was forgotten.
+    let is_new = header.kind == EventKind::SessionCreated;
     let session_key = key(b's', session.as_bytes());
     let mut row = match read::<SessionRow>(rows, &session_key)? {
         Some(row) => row,
@@ -239,28 +249,23 @@ pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, means: Meaning) -> Result<
         }
     };
     row.last_activity = header.time;
-    row.steps += u64::from(means.is_step);
-    if !means.is_no_change {
+    row.steps += u64::from(effects.is_step);
+    if !effects.is_no_change {
         row.changed = header.position.0;
     }
-    match &fact {
-        Some(SessionFact::Closed) => row.closed = header.position.0,
-        Some(SessionFact::Created(
-            SessionBegun {
-                parent: Some(parent),
-                ..
-            },
-            _,
-        )) => {
-            row.forked = parent.position;
-            index::note_step(rows, session, parent.last_step)?;
-        }
-        Some(_) | None => {}
+    if let Some(SessionEvent::Closed) = own {
+        row.closed = header.position.0;
+    }
+    if let Some(SessionEvent::Created(origin)) = own
+        && let Some(parent) = &origin.parent
+    {
+        row.forked = parent.position;
+        index::note_step(rows, session, parent.last_step)?;
     }
     rows.put(SPACE, &session_key, &row.encode());
     details::note_agent(rows, session, header)?;
     // Whoever imports a session does not work in it, and what the daemon finds is nobody's last call.
-    if header.origin.is_none() && !header.actor.is_daemon() && !means.is_again {
+    if header.origin.is_none() && !header.actor.is_daemon() && !effects.is_again {
         let caller = CallerRow {
             session: session.clone(),
             at: header.time,
@@ -268,21 +273,23 @@ pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, means: Meaning) -> Result<
         let caller_key = caller_key(&header.actor, header.project.as_deref());
         rows.put(SPACE, &caller_key, &caller.encode());
     }
-    if is_new || means.is_step {
+    if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
             counts.sessions += u64::from(is_new);
-            counts.steps += u64::from(means.is_step);
+            counts.steps += u64::from(effects.is_step);
         })?;
     }
-    match fact {
-        None | Some(SessionFact::Closed) => Ok(()),
-        Some(SessionFact::Created(begun, created)) => {
-            details::create(rows, header, session, begun, created)
+    match own {
+        Some(SessionEvent::Created(origin)) => {
+            details::create(rows, header, session, origin.clone(), body(event)?)
         }
-        Some(SessionFact::Updated(updated)) => details::update(rows, header, session, updated),
-        Some(SessionFact::Leased(leased)) => lease::take(rows, session, event, &leased),
-        Some(SessionFact::Released(released)) => {
+        Some(SessionEvent::Updated) => details::update(rows, header, session, body(event)?),
+        Some(SessionEvent::Leased(leased)) => lease::take(rows, session, event, leased),
+        Some(SessionEvent::Released(released)) => {
             lease::release(rows, session, &released.name);
+            Ok(())
+        }
+        Some(SessionEvent::Closed | SessionEvent::Forgotten(_) | SessionEvent::Erased) | None => {
             Ok(())
         }
     }

@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::{Read, Reading, blocking, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::events;
+use crate::events::steps::StepRecorded;
 use crate::operation::{Access, Call, Op};
 use crate::sessions::lineage;
-use crate::steps::event::decode_step;
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::{self, Answering, Attempt};
 
@@ -73,7 +74,7 @@ fn show(
 ) -> Result<GetStepReply, Unread> {
     let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let event = steps.event(attempt)?;
-    let (_, body) = decode_step(&event)?;
+    let body: StepRecorded = events::body(&event)?;
     let data = steps.data(attempt)?;
     let parameters = match body.parameters {
         Some(text) => serde_json::from_str(&text.read(&read.cx.blobs)?).unwrap_or_default(),
@@ -161,7 +162,7 @@ fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal>
 fn summary(read: &Read, answering: &Answering) -> Result<StepSummary, Refusal> {
     let attempt = &answering.attempt;
     let event = read.state.log().event(attempt.record, attempt.position)?;
-    let (_, body) = decode_step(&event)?;
+    let body: StepRecorded = events::body(&event)?;
     Ok(StepSummary {
         step: attempt.step.into(),
         attempt: attempt.attempt.into(),

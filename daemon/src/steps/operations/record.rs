@@ -9,12 +9,13 @@ use serde_json::Value;
 use super::{blocking, told};
 use crate::engine::Outcome;
 use crate::error::Refusal;
+use crate::events::steps::{StepEvent, StepRecorded, Text};
+use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op};
 use crate::sessions::{Choice, Wish, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
-use crate::steps::event::{StepRecorded, Text, decode_fact};
 use crate::steps::history::{On, SessionSteps, Unread};
 use crate::steps::view::Attempt;
 use crate::steps::{parse, trail};
@@ -134,11 +135,13 @@ async fn reply(
     explain: bool,
 ) -> Result<RecordStepReply, Refusal> {
     let event = &outcome.event;
-    let numbered = decode_fact(event)?;
+    let Event::Step(StepEvent::Recorded(assigned)) = &outcome.meta else {
+        return Err(unexpected(event, "a step").into());
+    };
     let session = session_of(&event.header)?;
     let mut reply = RecordStepReply {
-        step: numbered.step.into(),
-        attempt: numbered.attempt.into(),
+        step: assigned.step.into(),
+        attempt: assigned.attempt.into(),
         position: event.position(),
         extracted: None,
         redacted: None,
@@ -150,7 +153,7 @@ async fn reply(
     if explain || tracing::enabled!(tracing::Level::DEBUG) {
         let state = State::live(&cx, Some(event.position())).await?;
         let name = reply.session.as_str().to_owned();
-        let (step, attempt) = (numbered.step, numbered.attempt);
+        let (step, attempt) = (assigned.step, assigned.attempt);
         let found = blocking(move || told(found_in(&cx, &state, &name, step, attempt))).await?;
         if explain && let Some((counts, warning)) = found {
             reply.extracted = Some(counts);

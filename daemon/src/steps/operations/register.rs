@@ -11,12 +11,13 @@ use lore::protocol::steps::{
 use super::{Read, Reading, blocking};
 use crate::engine::Outcome;
 use crate::error::Refusal;
+use crate::events;
+use crate::events::steps::{ExtractorRegistered, FieldMappingRegistered};
 use crate::log::{Body, ScopeOf, codec};
 use crate::operation::{Access, Call, Caller, Context, Op};
 use crate::sessions::{self, Choice, Wish};
 use crate::state::State;
 use crate::steps::command::{Reach, Register, Registration};
-use crate::steps::event::{ExtractorRegistered, FieldMappingRegistered, decode_registered};
 use crate::steps::extract::{Extractor, ExtractorSet, FieldMapping};
 use crate::steps::history::{Registered, registered};
 
@@ -85,7 +86,7 @@ impl Op for RegisterExtractor {
         };
         let bytes = command.body.bytes.len();
         let outcome = cx.write(&caller, claim, bytes, command).await?;
-        let recorded: ExtractorRegistered = decode_registered(&outcome.event)?;
+        let recorded: ExtractorRegistered = events::body(&outcome.event)?;
         Ok(RegisterExtractorReply {
             name: recorded.name,
             position: outcome.event.position(),
@@ -143,7 +144,7 @@ impl Op for RegisterFieldMapping {
         };
         let bytes = command.body.bytes.len();
         let outcome = cx.write(&caller, claim, bytes, command).await?;
-        let recorded: FieldMappingRegistered = decode_registered(&outcome.event)?;
+        let recorded: FieldMappingRegistered = events::body(&outcome.event)?;
         Ok(RegisterFieldMappingReply {
             field: recorded.field,
             aliases: recorded.aliases,

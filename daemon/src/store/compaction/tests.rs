@@ -201,7 +201,7 @@ fn every_state_on_the_way_opens_whole() {
         vec![(0, &journal[..]), (1, &[][..])],
         vec![(1, &[][..])],
     ];
-    // Past the beginning of the last batch, to its end, and at odd places before.
+    // EventLookup the beginning of the last batch, to its end, and at odd places before.
     states.extend(
         (0..journal.len())
             .step_by(997)

@@ -32,7 +32,10 @@ fn a_file_with_its_stamp_and_hash() {
     let content = read_within(&dir, "a/b/c.md", 4).unwrap();
     assert_eq!(content.bytes, b"text");
     assert_eq!(content.hash, Hash::of(b"text"));
-    assert_eq!(content.stamp, Stamp::of(&file.metadata().unwrap()));
+    assert_eq!(
+        content.stamp,
+        FileFingerprint::of(&file.metadata().unwrap())
+    );
     assert_eq!(content.stamp.mtime, 1_000_000_000_000_000_000);
 }
 
@@ -47,7 +50,10 @@ fn a_file_that_was_just_written_has_no_stamp_to_rely_on() {
     let future = SystemTime::UNIX_EPOCH + Duration::from_secs(8_000_000_000);
     file.set_modified(future).unwrap();
     let content = read_within(&dir, "a.md", 100).unwrap();
-    assert_ne!(content.stamp, Stamp::of(&file.metadata().unwrap()));
+    assert_ne!(
+        content.stamp,
+        FileFingerprint::of(&file.metadata().unwrap())
+    );
 }
 
 #[test]

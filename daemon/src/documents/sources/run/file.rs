@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::survey::Task;
 use crate::documents::command::{Note, TakeDocument};
-use crate::documents::event::{DocumentGone, DocumentTouched, FailureGone, FileFailed};
 use crate::documents::prepare::Document;
 use crate::documents::room::Room;
-use crate::documents::sources::{Content, Given, Stamp, Unread, read, take};
+use crate::documents::sources::{Content, FileFingerprint, Given, Unread, read, take};
 use crate::documents::view::{self, DocumentRow, FailureRow, SourceRow};
 use crate::error::Refusal;
+use crate::events::documents::{
+    DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
+};
 use crate::operation::Context;
 use crate::state::State;
 
@@ -129,7 +131,7 @@ impl File {
     ) -> Outcome {
         let mut notes = Vec::new();
         if row.taken.stamp != content.stamp {
-            notes.push(Note::Touched(DocumentTouched {
+            notes.push(Note::Touched(DocumentRestatted {
                 document: id.to_owned(),
                 stamp: content.stamp,
             }));
@@ -152,12 +154,12 @@ impl File {
             Unread::Gone => return Outcome::Nothing,
             Unread::Unsettled => return Outcome::Later,
             Unread::Skipped(_) => {
-                let gone = document.map(|(document, _)| Note::Gone(DocumentGone { document }));
+                let gone = document.map(|(document, _)| Note::Gone(DocumentRemoved { document }));
                 let forgotten = failure.map(|_| self.failure_gone());
                 return Outcome::Skipped(gone.into_iter().chain(forgotten).collect());
             }
             // It is tried each time: nothing about the file tells when it may be read.
-            Unread::Barred(reason) => (reason, Stamp::default()),
+            Unread::Barred(reason) => (reason, FileFingerprint::default()),
             Unread::Failed(reason) => (reason, self.task.stamp),
         };
         if failure.is_some_and(|known| known.reason == reason && known.stamp == stamp) {
@@ -171,7 +173,7 @@ impl File {
     }
 
     fn failure_gone(&self) -> Note {
-        Note::FailureGone(FailureGone {
+        Note::FailureCleared(IngestFailureCleared {
             path: self.task.path.clone(),
         })
     }

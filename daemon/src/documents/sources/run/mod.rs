@@ -20,10 +20,10 @@ use tokio::time::Instant;
 
 use super::Places;
 use crate::documents::command::Note;
-use crate::documents::event::{DocumentGone, FailureGone};
 use crate::documents::room::{Doing, Progress, Room, Wanted};
 use crate::documents::view;
 use crate::error::{Code, Refusal};
+use crate::events::documents::{DocumentRemoved, IngestFailureCleared};
 use crate::log::Hash;
 use crate::operation::{Context, blocking};
 use crate::state::State;
@@ -278,7 +278,7 @@ impl Intake {
             Ok(known.pop().filter(|_| is_gone && is_file))
         })
         .await?;
-        let gone = gone.map(|(_, document)| Note::Gone(DocumentGone { document }));
+        let gone = gone.map(|(_, document)| Note::Gone(DocumentRemoved { document }));
         self.writes.note(id, gone.into_iter().collect()).await
     }
 
@@ -422,15 +422,15 @@ fn gone(state: &State, source: &str, work: Work) -> Result<Vec<Note>, Refusal> {
     for (path, lost) in work.lost.rest() {
         let row = view::document(state, &lost.id)?;
         if row.is_some_and(|row| row.taken.path == path && row.taken.stamp == lost.stamp) {
-            notes.push(Note::Gone(DocumentGone { document: lost.id }));
+            notes.push(Note::Gone(DocumentRemoved { document: lost.id }));
             if view::failure(state, source, &path)?.is_some() {
-                notes.push(Note::FailureGone(FailureGone { path }));
+                notes.push(Note::FailureCleared(IngestFailureCleared { path }));
             }
         }
     }
     for path in work.forgotten {
         if view::failure(state, source, &path)?.is_some() {
-            notes.push(Note::FailureGone(FailureGone { path }));
+            notes.push(Note::FailureCleared(IngestFailureCleared { path }));
         }
     }
     Ok(notes)

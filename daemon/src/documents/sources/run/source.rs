@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::survey::Work;
 use crate::documents::meant::meant;
 use crate::documents::room::Doing;
-use crate::documents::sources::{Places, Reach, Stamp, Unusable, Watched};
+use crate::documents::sources::{FileFingerprint, Places, Reach, Unusable, Watched};
 use crate::documents::view::SourceRow;
 use crate::operation::Context;
 use crate::watching::{Change, Status, Times, Watch};
@@ -50,7 +50,7 @@ pub struct Source {
     /// What is being done, the newest last.
     pub works: Vec<Work>,
     /// Binary files, as they were when that was seen.
-    pub skipped: BTreeMap<String, Stamp>,
+    pub skipped: BTreeMap<String, FileFingerprint>,
 }
 
 impl Source {

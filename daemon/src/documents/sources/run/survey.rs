@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::documents::sources::{
-    Job, Known, Lost, Places, Plan, Reach, Scan, Stamp, Step, Trouble, What,
+    FileFingerprint, Job, Known, Lost, Places, Plan, Reach, Scan, Step, Trouble, What,
 };
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
@@ -17,7 +17,7 @@ pub struct Document {
     /// Its id.
     pub id: String,
     /// When its file was read last.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
 }
 
 /// A file to be looked at.
@@ -26,7 +26,7 @@ pub struct Task {
     /// Where it is in its source.
     pub path: String,
     /// As it was found.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// The document whose file was given this name.
     pub moved: Option<String>,
 }
@@ -59,7 +59,7 @@ pub struct Survey<'s> {
     /// What it means.
     pub reach: &'s Reach,
     /// Files that are binary, as they were when that was seen.
-    pub skipped: &'s BTreeMap<String, Stamp>,
+    pub skipped: &'s BTreeMap<String, FileFingerprint>,
     /// Whether files that failed are tried again though they are the same.
     pub retry: bool,
     /// Whether new files are left for later: one that was moved here is told a moment before it is told
@@ -113,7 +113,11 @@ impl Survey<'_> {
             known.insert(
                 path,
                 Known {
-                    stamp: if is_as_told { stamp } else { Stamp::default() },
+                    stamp: if is_as_told {
+                        stamp
+                    } else {
+                        FileFingerprint::default()
+                    },
                     what: What::Document(Document { id, stamp }, Hash(*row.taken.hash)),
                 },
             );
@@ -122,7 +126,11 @@ impl Survey<'_> {
         let failures = failures.into_iter().map(|(path, row)| (path, row.stamp));
         let skipped = self.skipped.iter().map(|(path, at)| (path.clone(), *at));
         for (path, stamp) in failures.chain(skipped) {
-            let stamp = if self.retry { Stamp::default() } else { stamp };
+            let stamp = if self.retry {
+                FileFingerprint::default()
+            } else {
+                stamp
+            };
             let nothing = Known {
                 stamp,
                 what: What::Nothing,

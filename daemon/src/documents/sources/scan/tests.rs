@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn stamp(inode: u64) -> Stamp {
-    Stamp {
+fn stamp(inode: u64) -> FileFingerprint {
+    FileFingerprint {
         bytes: 5,
         mtime: 10,
         inode,
@@ -145,9 +145,9 @@ fn elsewhere_is_not_gone() {
 /// A file: its inode, how often it was written, its content.
 type File = (u64, u8, u8);
 
-fn of_disk(file: File) -> (Stamp, Hash) {
+fn of_disk(file: File) -> (FileFingerprint, Hash) {
     let (inode, writes, content) = file;
-    let stamp = Stamp {
+    let stamp = FileFingerprint {
         bytes: 1 + u64::from(content % 2),
         mtime: i64::from(writes),
         inode,
@@ -213,9 +213,9 @@ proptest! {
             done.remove(&path);
         }
 
-        let is: BTreeMap<&String, (Stamp, Hash)> =
+        let is: BTreeMap<&String, (FileFingerprint, Hash)> =
             after.iter().map(|(path, file)| (path, of_disk(*file))).collect();
-        let told: BTreeMap<&String, (Stamp, Hash)> = done
+        let told: BTreeMap<&String, (FileFingerprint, Hash)> = done
             .iter()
             .map(|(path, it)| match &it.what {
                 What::Document(_, hash) => (path, (it.stamp, *hash)),

@@ -8,7 +8,7 @@ use super::*;
 fn take_of(path: &str, bytes: &[u8], given: &Given) -> Result<Taken, Unread> {
     let content = Content {
         bytes: bytes.to_vec(),
-        stamp: Stamp::default(),
+        stamp: FileFingerprint::default(),
         hash: Hash::of(bytes),
     };
     let base = Path::new("/home/me/shop");

@@ -64,7 +64,7 @@ fn in_the_order_of_names_with_stamps() {
     let found = fs::metadata(dir.path().join("b.md")).unwrap();
     assert!(steps.contains(&Step::File(Found {
         path: "b.md".to_owned(),
-        stamp: Stamp::of(&found),
+        stamp: FileFingerprint::of(&found),
     })));
 }
 

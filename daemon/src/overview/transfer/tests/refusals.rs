@@ -7,7 +7,7 @@ use super::story::{Happens, Teller};
 use crate::error::Code;
 
 fn good() -> String {
-    let said = |text: &str| Happens::Said {
+    let said = |text: &str| Happens::MessageMeta {
         sender: 0,
         text: text.to_owned(),
         mentions: vec![(0, 1)],

@@ -13,7 +13,7 @@ const START: u64 = 1_769_860_800_000_000;
 /// Something that may happen next.
 #[derive(Clone, Debug)]
 pub(super) enum Happens {
-    Said {
+    MessageMeta {
         sender: u8,
         text: String,
         mentions: Vec<(u8, u8)>,
@@ -77,7 +77,7 @@ pub(super) fn happens() -> impl Strategy<Value = Happens> {
     let values = proptest::collection::vec(proptest::option::weighted(0.8, 0..300_u16), 3);
     prop_oneof![
         6 => (0..4_u8, text(), mentions(), 0..3_u8).prop_map(|(sender, text, mentions, tools)| {
-            Happens::Said { sender, text, mentions, tools }
+            Happens::MessageMeta { sender, text, mentions, tools }
         }),
         1 => (60_000..140_000_u32).prop_map(Happens::Large),
         2 => (0..3_u8, 0..4_u8)
@@ -171,7 +171,7 @@ impl Teller {
 
     pub(super) fn add(&mut self, happens: &Happens) {
         match happens {
-            Happens::Said {
+            Happens::MessageMeta {
                 sender,
                 text,
                 mentions,

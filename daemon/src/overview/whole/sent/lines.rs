@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
 use crate::clock::{format_time, parse_time};
-use crate::documents::events::{Part, SourceAdded, Taken};
-use crate::documents::sources::Stamp;
+use crate::documents::events::{DocumentMeta, Part, SourceAdded};
+use crate::documents::sources::FileFingerprint;
 use crate::documents::{Brought, Further};
 use crate::log::Hash;
 use crate::overview::whole::lines::Source;
@@ -147,10 +147,10 @@ impl Document {
             .sha256
             .as_deref()
             .and_then(|hash| hash.parse::<Hash>().ok());
-        let taken = Taken {
+        let taken = DocumentMeta {
             document: String::new(),
             path: std::mem::take(&mut self.name),
-            stamp: Stamp {
+            stamp: FileFingerprint {
                 bytes: self.bytes,
                 mtime: mtime
                     .and_then(|time| time.checked_mul(1000))
@@ -178,7 +178,7 @@ impl Document {
 
     /// When what was sent was last changed, as a line says it.
     #[must_use]
-    pub fn modified(stamp: Stamp) -> Option<String> {
+    pub fn modified(stamp: FileFingerprint) -> Option<String> {
         let micros = u64::try_from(stamp.mtime / 1000).ok()?;
         Some(format_time(micros))
     }

@@ -3,9 +3,10 @@
 use lore::protocol::RawObject;
 
 use super::lines::{Document, DocumentPart, Piece};
-use crate::documents::events::{DocumentTaken, SourceAdded, Taken};
-use crate::documents::{self, DocumentFact, DocumentRow};
-use crate::log::{Hash, LOG, Position, Stamped, codec};
+use crate::documents::events::{DocumentIngested, DocumentMeta};
+use crate::documents::{self, DocumentEvent, DocumentRow};
+use crate::events;
+use crate::log::{Hash, LOG, Position, Stamped};
 use crate::overview::transfer::Shelf;
 use crate::overview::whole::lines::Source;
 use crate::store::{Error, Rows};
@@ -47,19 +48,16 @@ impl Teller<'_> {
     /// # Errors
     /// [`Error`] when it, or what it names, cannot be read.
     pub fn tell(&self, event: &Stamped, source: &str) -> Result<Told, Error> {
-        if event.header.kind == SourceAdded::KIND {
-            return self.source(event, source);
-        }
-        let document = match DocumentFact::of(event)? {
-            Some(DocumentFact::Taken(taken)) => taken.document,
-            Some(DocumentFact::Continued(continued)) => continued.document,
+        let document = match DocumentEvent::of(event)? {
+            Some(DocumentEvent::SourceAdded(_)) => return self.source(event, source),
+            Some(DocumentEvent::Ingested(taken)) => taken.document,
+            Some(DocumentEvent::PartAdded(continued)) => continued.document,
             Some(
-                DocumentFact::Added(_)
-                | DocumentFact::Removed
-                | DocumentFact::Touched(_)
-                | DocumentFact::Gone(_)
-                | DocumentFact::Failed(_)
-                | DocumentFact::FailureGone(_),
+                DocumentEvent::SourceRemoved
+                | DocumentEvent::Restatted(_)
+                | DocumentEvent::Removed(_)
+                | DocumentEvent::FileFailed(_)
+                | DocumentEvent::FailureCleared(_),
             )
             | None => return Ok(Told::Nothing),
         };
@@ -113,10 +111,8 @@ fn first(
     is_stale: bool,
     part: Piece,
 ) -> Result<Document, Error> {
-    let payload = event.payload.as_ref();
-    let body: DocumentTaken =
-        codec::decode_part(event, payload.map_or(&[][..], |payload| &payload.body))?;
-    let Taken {
+    let body: DocumentIngested = events::body(event)?;
+    let DocumentMeta {
         path,
         stamp,
         hash,

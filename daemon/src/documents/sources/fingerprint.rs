@@ -3,29 +3,14 @@
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::clock::Micros;
+use crate::events::documents::FileFingerprint;
 
 const NANOS: i64 = 1_000_000_000;
 /// Two writes within so many nanoseconds may leave the same time behind: file systems count in ticks.
 const TICK: i64 = 20_000_000;
 
-/// Size, time and place of a file.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Stamp {
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// When it was last written, in nanoseconds since 1970; the least there is when that is not to be
-    /// relied on.
-    pub mtime: i64,
-    /// Its inode, which stays when it is moved.
-    pub inode: u64,
-}
-
-impl Stamp {
+impl FileFingerprint {
     /// That of a file.
     #[must_use]
     pub fn of(found: &Metadata) -> Self {
@@ -66,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_was_just_written_is_read_again() {
-        let stamp = Stamp {
+        let stamp = FileFingerprint {
             bytes: 3,
             mtime: 5 * NANOS,
             inode: 7,

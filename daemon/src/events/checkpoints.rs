@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
+use super::Event;
 use crate::log::objects::Object;
-use crate::log::{Hash, LOG, Stamped, codec};
+use crate::log::{Hash, Stamped};
 use crate::store::Error;
 
 /// The id of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
@@ -182,9 +183,6 @@ pub struct CheckpointSaved {
 }
 
 impl CheckpointSaved {
-    /// The kind as stored.
-    pub const KIND: &'static str = "CheckpointSaved";
-
     /// SHA-256 of the context's canonical text.
     #[must_use]
     pub fn context_hash(&self) -> Hash {
@@ -214,7 +212,7 @@ pub enum Cause {
 
 /// A checkpoint that went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gone {
+pub struct DeletedCheckpoint {
     /// Its id.
     pub checkpoint: CheckpointKey,
     /// The objects that its parts named.
@@ -226,17 +224,12 @@ pub struct Gone {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointsDeleted {
     /// Which.
-    pub gone: Vec<Gone>,
+    pub gone: Vec<DeletedCheckpoint>,
     /// Why.
     pub cause: Cause,
     /// Critical keys whose newest holder went, each with the position of the newest one left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<(String, u64)>,
-}
-
-impl CheckpointsDeleted {
-    /// The kind as stored.
-    pub const KIND: &'static str = "CheckpointsDeleted";
 }
 
 /// A key of a session's context was marked critical, or its mark was taken back.
@@ -263,27 +256,23 @@ pub enum HeldBy {
     Checkpoint(CheckpointKey),
 }
 
-impl KeyMarked {
-    /// The kind as stored.
-    pub const KIND: &'static str = "KeyMarked";
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckpointFact {
+pub enum CheckpointEvent {
     /// A context was saved.
     Saved(Box<CheckpointSaved>),
     /// Checkpoints were deleted.
     Deleted(CheckpointsDeleted),
     /// A key was marked.
-    Marked(KeyMarked),
+    KeyMarked(KeyMarked),
 }
 
-impl CheckpointFact {
-    /// Leaves out which objects it takes or lets go, but for a save of a checkpoint that is still there:
+impl CheckpointEvent {
+    /// The same without the objects that it takes or lets go, but for a save of a checkpoint that is still there:
     /// when a session is folded again, others have come to use them since, perhaps in another form.
-    pub fn leave_out_objects_but_of(&mut self, there: &BTreeSet<CheckpointKey>) {
-        match self {
+    #[must_use]
+    pub fn with_objects_of(mut self, there: &BTreeSet<CheckpointKey>) -> Self {
+        match &mut self {
             Self::Saved(saved) if there.contains(&saved.checkpoint) => {}
             Self::Saved(saved) => saved.parts.clear(),
             Self::Deleted(deleted) => {
@@ -292,46 +281,9 @@ impl CheckpointFact {
                     .iter_mut()
                     .for_each(|gone| gone.objects.clear());
             }
-            Self::Marked(_) => {}
+            Self::KeyMarked(_) => {}
         }
-    }
-
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            CheckpointSaved::KIND => Some(Self::Saved(Box::new(codec::decode_part(event, fact)?))),
-            CheckpointsDeleted::KIND => Some(Self::Deleted(codec::decode_part(event, fact)?)),
-            KeyMarked::KIND => Some(Self::Marked(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-}
-
-fn unexpected(event: &Stamped) -> Error {
-    let reason = match event.payload {
-        Some(_) => format!("the event is a {}, no saved checkpoint", event.header.kind),
-        None => "the content of the checkpoint was forgotten".to_owned(),
-    };
-    Error::corrupt(LOG.name(), &event.position().0.to_be_bytes(), reason)
-}
-
-/// The manifest of a saved checkpoint.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is none or does not decode.
-pub fn manifest_of(event: &Stamped) -> Result<CheckpointSaved, Error> {
-    match CheckpointFact::of(event)? {
-        Some(CheckpointFact::Saved(saved)) => Ok(*saved),
-        Some(CheckpointFact::Deleted(_) | CheckpointFact::Marked(_)) | None => {
-            Err(unexpected(event))
-        }
+        self
     }
 }
 
@@ -360,9 +312,8 @@ impl ObjectNamed {
 /// # Errors
 /// [`Error::Corrupt`] when it does not decode.
 pub fn objects_named(event: &Stamped) -> Result<Vec<ObjectNamed>, Error> {
-    let parts = match CheckpointFact::of(event)? {
-        Some(CheckpointFact::Saved(saved)) => saved.parts,
-        Some(CheckpointFact::Deleted(_) | CheckpointFact::Marked(_)) | None => Vec::new(),
+    let Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) = Event::of(event)? else {
+        return Ok(Vec::new());
     };
     let named = |chain: &[Link]| -> Vec<ObjectNamed> {
         let bases = chain
@@ -379,27 +330,11 @@ pub fn objects_named(event: &Stamped) -> Result<Vec<ObjectNamed>, Error> {
             })
             .collect()
     };
-    Ok(parts.iter().flat_map(|part| named(&part.chain)).collect())
-}
-
-/// What is said with a saved checkpoint.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it was forgotten or does not decode.
-pub fn described(event: &Stamped) -> Result<super::Metadata, Error> {
-    let described: CheckpointDescribed = body_of(event)?;
-    Ok(super::Metadata::stored(&described))
-}
-
-/// The body of an event of this room.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it was forgotten or does not decode.
-pub fn body_of<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
-    match &event.payload {
-        Some(payload) => codec::decode_part(event, &payload.body),
-        None => Err(unexpected(event)),
-    }
+    Ok(saved
+        .parts
+        .iter()
+        .flat_map(|part| named(&part.chain))
+        .collect())
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::checkpoints;
 use crate::documents;
-use crate::engine::Past;
+use crate::engine::EventLookup;
 use crate::entities;
+use crate::events::Event;
 use crate::log::{
     EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped, forgotten, index, names,
 };
@@ -25,7 +26,7 @@ use crate::store::{Error, RowsMut};
 /// [`Error`] when a row or an event cannot be read.
 pub(super) fn fold(
     rows: &mut dyn RowsMut,
-    past: &dyn Past,
+    past: &dyn EventLookup,
     tombstone: &Stamped,
     told: &EventsForgotten,
 ) -> Result<(), Error> {
@@ -38,10 +39,12 @@ pub(super) fn fold(
             clear_session(rows, session)?;
             for (position, record) in places {
                 let event = past.event(record, position)?;
-                if !tells_of_forgetting(&event) {
+                if !event.header.kind.tells_of_forgetting() {
                     let is_forgotten = forgotten::covers(rows, scope, position)?;
                     let left = is_forgotten.then(|| event.without_content());
-                    super::apply(rows, left.as_ref().unwrap_or(&event), record, Some(&there))?;
+                    let left = left.as_ref().unwrap_or(&event);
+                    let meta = Event::of(left)?;
+                    super::apply(rows, left, meta.as_ref(), record, Some(&there))?;
                 }
             }
             checkpoints::settle(rows, session)?;
@@ -60,14 +63,10 @@ pub(super) fn fold(
     }
 }
 
-fn tells_of_forgetting(event: &Stamped) -> bool {
-    forgotten::tells_of_forgetting(&event.header.kind)
-}
-
 /// Folds what is left of a stream outside sessions: headers alone mean nothing there.
 fn fold_outside(
     rows: &mut dyn RowsMut,
-    past: &dyn Past,
+    past: &dyn EventLookup,
     scope: ScopeOf<'_>,
     places: Vec<(Position, RecordKey)>,
 ) -> Result<(), Error> {
@@ -75,15 +74,16 @@ fn fold_outside(
     for (position, record) in places {
         if !forgotten::covers(rows, scope, position)? {
             let event = past.event(record, position)?;
-            if !tells_of_forgetting(&event) {
-                super::apply(rows, &event, record, Some(&none))?;
+            if !event.header.kind.tells_of_forgetting() {
+                let meta = Event::of(&event)?;
+                super::apply(rows, &event, meta.as_ref(), record, Some(&none))?;
             }
         }
     }
     Ok(())
 }
 
-/// Removes what each room has of a session, but for what others rest on.
+/// Removes what each view has of a session, but for what others rest on.
 fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     names::forget(rows, session)?;
     index::forget(rows, session);
@@ -95,7 +95,7 @@ fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     sessions::forget(rows, session)
 }
 
-/// Removes what each room has of a stream outside sessions.
+/// Removes what each view has of a stream outside sessions.
 fn clear_outside(
     rows: &mut dyn RowsMut,
     project: Option<&str>,

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Micros;
-use crate::log::{LOG, Stamped, codec};
-use crate::store::Error;
 
 /// What names an entity: its kind, and its canonical key within that kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,7 +85,7 @@ pub enum Source {
 
 /// Entities were found in what had been recorded before. All of it is decided, so it is the fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EntitiesFound {
+pub struct EntitiesExtracted {
     /// The version of the rules that found them.
     #[serde(with = "serde_bytes")]
     pub rules: Vec<u8>,
@@ -104,11 +102,6 @@ pub struct Found {
     pub mentions: Vec<Mention>,
 }
 
-impl EntitiesFound {
-    /// The kind as stored.
-    pub const KIND: &'static str = "EntitiesFound";
-}
-
 /// Two entities were related by hand. All of it is decided, so it is the fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntitiesRelated {
@@ -122,11 +115,6 @@ pub struct EntitiesRelated {
     pub to: EntityRef,
     /// Its name as it was written.
     pub to_name: String,
-}
-
-impl EntitiesRelated {
-    /// The kind as stored.
-    pub const KIND: &'static str = "EntitiesRelated";
 }
 
 /// An entity was looked up in another system. The fact; what that system says of it is the body.
@@ -154,11 +142,6 @@ pub struct EntityResolved {
     pub around: Vec<Mention>,
 }
 
-impl EntityResolved {
-    /// The kind as stored.
-    pub const KIND: &'static str = "EntityResolved";
-}
-
 /// The body of an [`EntityResolved`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityData {
@@ -166,52 +149,13 @@ pub struct EntityData {
     pub data: String,
 }
 
-/// What folding needs of an event of this room.
+/// The metadata of an event of entities.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntityFact {
+pub enum EntityEvent {
     /// Entities were found.
-    Found(EntitiesFound),
+    Extracted(EntitiesExtracted),
     /// Two were related.
     Related(EntitiesRelated),
     /// One was looked up.
     Resolved(EntityResolved),
-}
-
-impl EntityFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            EntitiesFound::KIND => Some(Self::Found(codec::decode_part(event, fact)?)),
-            EntitiesRelated::KIND => Some(Self::Related(codec::decode_part(event, fact)?)),
-            EntityResolved::KIND => Some(Self::Resolved(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-}
-
-/// What another system said of an entity, from the event that resolved it: JSON, as text.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is of another kind, or was forgotten.
-pub fn data_of(event: &Stamped) -> Result<String, Error> {
-    match &event.payload {
-        Some(payload) if event.header.kind == EntityResolved::KIND => {
-            Ok(codec::decode_part::<EntityData>(event, &payload.body)?.data)
-        }
-        _ => Err(Error::corrupt(
-            LOG.name(),
-            &event.position().0.to_be_bytes(),
-            format!(
-                "the event is a {} where data of an entity was expected",
-                event.header.kind
-            ),
-        )),
-    }
 }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::log::{LOG, Stamped, codec};
-use crate::store::Error;
+pub use crate::log::{EventsErased, EventsForgotten};
 
 /// Content was forgotten: the last event of the commit whose tombstones say where. All of it is decided,
 /// so it is the fact.
@@ -39,9 +38,6 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl ContentForgotten {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ContentForgotten";
-
     /// Both together.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
@@ -56,24 +52,15 @@ impl ContentForgotten {
             documents: self.documents + other.documents,
         }
     }
+}
 
-    /// What an event says.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it is another one or does not decode.
-    pub fn of(event: &Stamped) -> Result<Self, Error> {
-        match &event.payload {
-            Some(payload) if event.header.kind == Self::KIND => {
-                codec::decode_part(event, &payload.fact)
-            }
-            Some(_) | None => Err(Error::corrupt(
-                LOG.name(),
-                &event.position().0.to_be_bytes(),
-                format!(
-                    "the event is a {}, nothing that was forgotten",
-                    event.header.kind
-                ),
-            )),
-        }
-    }
+/// The metadata of an event that says what was forgotten while the rest goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForgettingEvent {
+    /// Some events of a stream.
+    Events(EventsForgotten),
+    /// They are gone from the disk.
+    EventsErased(EventsErased),
+    /// What a request or a rule came to.
+    Content(ContentForgotten),
 }

@@ -1,8 +1,8 @@
 //! What happens to steps: recorded results, registered extractors and mappings.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
-use crate::log::{LOG, Stamped, codec};
+use super::BlobHash;
 use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
 /// Texts up to this many bytes stand in the event; longer ones are blobs.
@@ -106,7 +106,7 @@ pub struct StepRecorded {
 /// What the decision adds to [`StepRecorded`]: all that folding needs, so that the writer never
 /// decodes a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepNumbered {
+pub struct StepAssigned {
     /// Step number, from 1, per session.
     pub step: u32,
     /// Attempt, from 1, per step number.
@@ -115,13 +115,10 @@ pub struct StepNumbered {
     pub success: bool,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<serde_bytes::ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 impl StepRecorded {
-    /// The kind as stored.
-    pub const KIND: &'static str = "StepRecorded";
-
     /// Every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         [&self.parameters, &self.result, &self.error]
@@ -147,11 +144,6 @@ pub struct ExtractorRegistered {
     pub fields: Vec<String>,
 }
 
-impl ExtractorRegistered {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ExtractorRegistered";
-}
-
 /// Other names of a field were registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldMappingRegistered {
@@ -161,100 +153,24 @@ pub struct FieldMappingRegistered {
     pub aliases: Vec<String>,
 }
 
-impl FieldMappingRegistered {
-    /// The kind as stored.
-    pub const KIND: &'static str = "FieldMappingRegistered";
-}
-
-/// The fact and the body of a recorded step.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is no step or does not decode.
-pub fn decode_step(event: &Stamped) -> Result<(StepNumbered, StepRecorded), Error> {
-    let corrupt = |reason: &str| {
-        Error::corrupt(
-            LOG.name(),
-            &event.position().0.to_be_bytes(),
-            format!("the event is a {} {reason}", event.header.kind),
-        )
-    };
-    match &event.payload {
-        Some(payload) if event.header.kind == StepRecorded::KIND => Ok((
-            codec::decode_part(event, &payload.fact)?,
-            codec::decode_part(event, &payload.body)?,
-        )),
-        Some(_) => Err(corrupt("where a step was expected")),
-        None => Err(corrupt("whose content was forgotten")),
-    }
-}
-
-/// The fact of a recorded step alone: what its reply is made from.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is no step or does not decode.
-pub fn decode_fact(event: &Stamped) -> Result<StepNumbered, Error> {
-    match StepFact::of(event)? {
-        Some(StepFact::Recorded(numbered)) => Ok(numbered),
-        Some(StepFact::Registered) | None => Err(Error::corrupt(
-            LOG.name(),
-            &event.position().0.to_be_bytes(),
-            format!(
-                "the event is a {} where a step was expected",
-                event.header.kind
-            ),
-        )),
-    }
-}
-
-/// The body of a registration.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it does not decode or was forgotten.
-pub fn decode_registered<T: DeserializeOwned>(event: &Stamped) -> Result<T, Error> {
-    match &event.payload {
-        Some(payload) => codec::decode_part(event, &payload.body),
-        None => Err(Error::corrupt(
-            LOG.name(),
-            &event.position().0.to_be_bytes(),
-            "the content of a registration was forgotten",
-        )),
-    }
-}
-
-/// Every blob that an event of this room names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
-    if event.header.kind != StepRecorded::KIND || event.payload.is_none() {
-        return Ok(Vec::new());
-    }
-    let (_, body) = decode_step(event)?;
-    Ok(body.blobs().collect())
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepFact {
+pub enum StepEvent {
     /// A tool returned something.
-    Recorded(StepNumbered),
-    /// An extractor or a field mapping was registered.
-    Registered,
+    Recorded(StepAssigned),
+    /// An extractor was registered.
+    ExtractorRegistered,
+    /// A field mapping was registered.
+    MappingRegistered,
 }
 
-impl StepFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        Ok(match event.header.kind.as_str() {
-            StepRecorded::KIND => Some(Self::Recorded(codec::decode_part(event, &payload.fact)?)),
-            ExtractorRegistered::KIND | FieldMappingRegistered::KIND => Some(Self::Registered),
-            _ => None,
-        })
+impl StepEvent {
+    /// Hashes of the blobs that the event names.
+    #[must_use]
+    pub fn blobs(&self) -> &[BlobHash] {
+        match self {
+            Self::Recorded(assigned) => &assigned.blobs,
+            Self::ExtractorRegistered | Self::MappingRegistered => &[],
+        }
     }
 }

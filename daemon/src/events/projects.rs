@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
-use crate::log::{LOG, Stamped, codec};
-use crate::steps::Text;
+use super::steps::Text;
+use super::{BlobHash, Event, body};
+use crate::log::{EventKind, Stamped};
 use crate::store::{BlobRef, Error};
 
 /// A directory became a project.
@@ -17,24 +18,14 @@ pub struct ProjectInitialised {
     pub path: String,
 }
 
-impl ProjectInitialised {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ProjectInitialised";
-}
-
 /// A worktree of a project was worked in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorktreeNoted {
+pub struct WorktreeSeen {
     /// Its directory.
     pub path: String,
     /// The branch that was checked out, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-}
-
-impl WorktreeNoted {
-    /// The kind as stored.
-    pub const KIND: &'static str = "WorktreeNoted";
 }
 
 /// How a version of a context file came about.
@@ -64,14 +55,9 @@ pub struct ContextWritten {
     pub reason: Option<String>,
 }
 
-impl ContextWritten {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ContextWritten";
-}
-
 /// What folding needs of a [`ContextWritten`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct VersionMeta {
     /// Which file of the project.
     pub file_type: String,
     /// The version, from 1 without gaps.
@@ -99,7 +85,7 @@ pub struct Written {
     pub beside: Option<u64>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 /// A version of a context file, named so that others can rest on it.
@@ -122,45 +108,34 @@ impl FileVersion {
         let Some(project) = &event.header.project else {
             return Ok(None);
         };
-        Ok(match ProjectFact::of(event)? {
-            Some(ProjectFact::Written(written)) => Some(Self {
+        Ok(match Event::of(event)? {
+            Some(Event::Project(ProjectEvent::Written(version))) => Some(Self {
                 project: project.clone(),
-                file_type: written.file_type,
-                version: written.version,
+                file_type: version.file_type,
+                version: version.version,
             }),
-            Some(
-                ProjectFact::Initialised(_)
-                | ProjectFact::Worktree(_)
-                | ProjectFact::Drafted(_)
-                | ProjectFact::Shared(_),
-            )
-            | None => None,
+            Some(_) | None => None,
         })
     }
 }
 
 /// An update did not fit its template: the content is kept as a draft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextDrafted {
+pub struct DraftSaved {
     /// The whole content.
     pub content: Text,
 }
 
-impl ContextDrafted {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ContextDrafted";
-}
-
-/// What folding needs of a [`ContextDrafted`].
+/// What folding needs of a [`DraftSaved`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Drafted {
+pub struct DraftMeta {
     /// Which file of the project.
     pub file_type: String,
     /// Which failed attempt of its agent in a row, from 1.
     pub attempt: u32,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 /// What another user of the machine may do with the project.
@@ -183,96 +158,59 @@ pub enum ShareAccess {
     Write,
 }
 
-impl ProjectShared {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ProjectShared";
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProjectFact {
-    /// It is shared with somebody, or no more.
-    Shared(ProjectShared),
+pub enum ProjectEvent {
     /// A directory became a project.
     Initialised(ProjectInitialised),
     /// A worktree was worked in.
-    Worktree(WorktreeNoted),
+    WorktreeSeen(WorktreeSeen),
     /// A context file has a new version.
-    Written(Written),
+    Written(VersionMeta),
     /// An update did not fit.
-    Drafted(Drafted),
+    DraftSaved(DraftMeta),
+    /// It is shared with somebody, or no more.
+    Shared(ProjectShared),
 }
 
-impl ProjectFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            ProjectInitialised::KIND => Some(Self::Initialised(codec::decode_part(event, fact)?)),
-            WorktreeNoted::KIND => Some(Self::Worktree(codec::decode_part(event, fact)?)),
-            ContextWritten::KIND => Some(Self::Written(codec::decode_part(event, fact)?)),
-            ProjectShared::KIND => Some(Self::Shared(codec::decode_part(event, fact)?)),
-            ContextDrafted::KIND => Some(Self::Drafted(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-
+impl ProjectEvent {
     /// Hashes of the blobs that the event names.
     #[must_use]
-    pub fn blobs(&self) -> &[ByteArray<32>] {
+    pub fn blobs(&self) -> &[BlobHash] {
         match self {
-            Self::Initialised(_) | Self::Worktree(_) | Self::Shared(_) => &[],
-            Self::Written(written) => &written.blobs,
-            Self::Drafted(drafted) => &drafted.blobs,
+            Self::Initialised(_) | Self::WorktreeSeen(_) | Self::Shared(_) => &[],
+            Self::Written(version) => &version.blobs,
+            Self::DraftSaved(draft) => &draft.blobs,
         }
     }
 }
 
-/// The content that an event of this room brought, and why as far as that was said; `None` when it
-/// cleared the file.
+/// The content that an event brought, and why as far as that was said; `None` when it cleared the file.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event brings none, was forgotten, or does not decode.
 pub fn brought(event: &Stamped) -> Result<(Option<Text>, Option<String>), Error> {
-    match (&event.payload, event.header.kind.as_str()) {
-        (Some(payload), ContextWritten::KIND) => {
-            let body: ContextWritten = codec::decode_part(event, &payload.body)?;
-            Ok((body.content, body.reason))
-        }
-        (Some(payload), ContextDrafted::KIND) => {
-            let body: ContextDrafted = codec::decode_part(event, &payload.body)?;
-            Ok((Some(body.content), None))
-        }
-        (payload, kind) => {
-            let reason = match payload {
-                Some(_) => format!("the event is a {kind} where a context file was expected"),
-                None => format!("the content of a {kind} was forgotten"),
-            };
-            let key = event.position().0.to_be_bytes();
-            Err(Error::corrupt(LOG.name(), &key, reason))
-        }
+    if event.header.kind == EventKind::ContextDrafted {
+        let DraftSaved { content } = body(event)?;
+        return Ok((Some(content), None));
     }
+    let ContextWritten { content, reason } = body(event)?;
+    Ok((content, reason))
 }
 
-/// Every blob that an event of this room names.
+/// Every blob that an event names.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
-    match (&event.payload, event.header.kind.as_str()) {
-        (Some(_), ContextWritten::KIND | ContextDrafted::KIND) => {
+pub(super) fn blobs_of(event: &Stamped, meta: &ProjectEvent) -> Result<Vec<BlobRef>, Error> {
+    match meta {
+        ProjectEvent::Written(_) | ProjectEvent::DraftSaved(_) => {
             let (content, _) = brought(event)?;
-            Ok(content
-                .and_then(|content| content.blob())
-                .into_iter()
-                .collect())
+            let blob = content.and_then(|content| content.blob());
+            Ok(blob.into_iter().collect())
         }
-        _ => Ok(Vec::new()),
+        ProjectEvent::Initialised(_) | ProjectEvent::WorktreeSeen(_) | ProjectEvent::Shared(_) => {
+            Ok(Vec::new())
+        }
     }
 }

@@ -6,10 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entities::EntityRef;
-use crate::log::{LOG, Stamped, codec};
-use crate::projects::FileVersion;
-use crate::store::Error;
+use super::entities::EntityRef;
+use super::projects::FileVersion;
 
 /// Something recorded, by the id that its session or project has for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -119,7 +117,7 @@ pub enum MadeFor {
 
 /// A context pack was made. All of it is decided, so it is the fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PackMade {
+pub struct PackBuilt {
     /// Its id.
     pub id: String,
     /// What it was made for.
@@ -141,10 +139,7 @@ pub struct PackMade {
     pub pieces: Vec<u8>,
 }
 
-impl PackMade {
-    /// The kind as stored.
-    pub const KIND: &'static str = "PackMade";
-
+impl PackBuilt {
     /// Hashes of what it said.
     #[must_use]
     pub fn piece_hashes(&self) -> Vec<u64> {
@@ -200,11 +195,6 @@ pub struct ContextPruned {
     pub went: [u64; 3],
 }
 
-impl ContextPruned {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ContextPruned";
-}
-
 /// The last pruning of a session that was not yet undone was undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextUnpruned {
@@ -214,94 +204,24 @@ pub struct ContextUnpruned {
     pub tokens_after: u64,
 }
 
-impl ContextUnpruned {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ContextUnpruned";
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of packs and prunings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PackFact {
-    /// A pack was made.
-    Made(PackMade),
+pub enum PackEvent {
+    /// A pack was built.
+    Built(PackBuilt),
     /// A session was pruned.
     Pruned(ContextPruned),
     /// That was undone.
     Unpruned(ContextUnpruned),
 }
 
-impl PackFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            PackMade::KIND => Some(Self::Made(codec::decode_part(event, fact)?)),
-            ContextPruned::KIND => Some(Self::Pruned(codec::decode_part(event, fact)?)),
-            ContextUnpruned::KIND => Some(Self::Unpruned(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-
+impl PackEvent {
     /// Whether the session is as it was: a pack only tells what was read.
     #[must_use]
     pub fn is_no_change(&self) -> bool {
         match self {
-            Self::Made(_) => true,
+            Self::Built(_) => true,
             Self::Pruned(_) | Self::Unpruned(_) => false,
-        }
-    }
-}
-
-fn unexpected(event: &Stamped, wanted: &str) -> Error {
-    let kind = &event.header.kind;
-    let reason = match &event.payload {
-        Some(_) => format!("the event is a {kind} where {wanted} was expected"),
-        None => format!("the content of a {kind} was forgotten"),
-    };
-    Error::corrupt(LOG.name(), &event.position().0.to_be_bytes(), reason)
-}
-
-/// What a [`PackMade`] says.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is none, was forgotten, or does not decode.
-pub fn decode_pack(event: &Stamped) -> Result<PackMade, Error> {
-    match PackFact::of(event)? {
-        Some(PackFact::Made(made)) => Ok(made),
-        Some(PackFact::Pruned(_) | PackFact::Unpruned(_)) | None => {
-            Err(unexpected(event, "a context pack"))
-        }
-    }
-}
-
-/// What a [`ContextPruned`] says.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is none, was forgotten, or does not decode.
-pub fn decode_pruned(event: &Stamped) -> Result<ContextPruned, Error> {
-    match PackFact::of(event)? {
-        Some(PackFact::Pruned(pruned)) => Ok(pruned),
-        Some(PackFact::Made(_) | PackFact::Unpruned(_)) | None => {
-            Err(unexpected(event, "a pruning"))
-        }
-    }
-}
-
-/// What a [`ContextUnpruned`] says.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is none, was forgotten, or does not decode.
-pub fn decode_unpruned(event: &Stamped) -> Result<ContextUnpruned, Error> {
-    match PackFact::of(event)? {
-        Some(PackFact::Unpruned(unpruned)) => Ok(unpruned),
-        Some(PackFact::Made(_) | PackFact::Pruned(_)) | None => {
-            Err(unexpected(event, "a pruning that was undone"))
         }
     }
 }

@@ -7,10 +7,24 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
-use super::sources::Stamp;
-use crate::log::{LOG, Stamped, codec};
-use crate::steps::Text;
+use super::steps::Text;
+use super::{BlobHash, body, unexpected};
+use crate::log::{EventKind, Stamped};
 use crate::store::{BlobRef, Error};
+
+/// Size, time and place of a file: what changes when the file does.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct FileFingerprint {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When it was last written, in nanoseconds since 1970; the least there is when that is not to be
+    /// relied on.
+    pub mtime: i64,
+    /// Its inode, which stays when it is moved.
+    pub inode: u64,
+}
 
 /// A folder or file is a source of documents from now on, with these settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,9 +57,6 @@ pub struct SourceAdded {
 }
 
 impl SourceAdded {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SourceAdded";
-
     /// Whether both settings say the same about the documents that there are.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
@@ -60,20 +71,15 @@ impl SourceAdded {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRemoved {}
 
-impl SourceRemoved {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SourceRemoved";
-}
-
 /// What folding needs of a file that was taken in: all that is known of the document but its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct DocumentMeta {
     /// Its id; stays when the file changes or moves within its source.
     pub document: String,
     /// Where it is in its source; for a source that is a file, its name.
     pub path: String,
     /// How the file was.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// SHA-256 of the file.
     pub hash: ByteArray<32>,
     /// The file's extension in lower case, or that of its kind.
@@ -101,22 +107,17 @@ pub struct Taken {
     pub text_bytes: u64,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 /// A file was taken in. What was read: the first part of its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentTaken {
+pub struct DocumentIngested {
     /// The first part.
     pub part: Part,
     /// What could not be read as it should.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-}
-
-impl DocumentTaken {
-    /// The kind as stored.
-    pub const KIND: &'static str = "DocumentTaken";
 }
 
 /// A part of a document's text, with its chunks.
@@ -135,7 +136,7 @@ pub struct Part {
 
 /// What folding needs of a further part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Continued {
+pub struct PartMeta {
     /// Of which document.
     pub document: String,
     /// Its title.
@@ -144,46 +145,31 @@ pub struct Continued {
     pub first_chunk: u32,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 /// A further part of a document; in the same commit as the one before it, unless the document comes from
 /// another store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentContinued {
+pub struct PartAdded {
     /// The part.
     pub part: Part,
 }
 
-impl DocumentContinued {
-    /// The kind as stored.
-    pub const KIND: &'static str = "DocumentContinued";
-}
-
 /// A file was written without being changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentTouched {
+pub struct DocumentRestatted {
     /// The document.
     pub document: String,
     /// How the file is now.
-    pub stamp: Stamp,
-}
-
-impl DocumentTouched {
-    /// The kind as stored.
-    pub const KIND: &'static str = "DocumentTouched";
+    pub stamp: FileFingerprint,
 }
 
 /// A document's file is not there any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DocumentGone {
+pub struct DocumentRemoved {
     /// The document.
     pub document: String,
-}
-
-impl DocumentGone {
-    /// The kind as stored.
-    pub const KIND: &'static str = "DocumentGone";
 }
 
 /// A file could not be taken in; the document that it was before stays as it was.
@@ -194,82 +180,50 @@ pub struct FileFailed {
     /// Why.
     pub reason: String,
     /// How the file was: until it changes, it is not tried again.
-    pub stamp: Stamp,
-}
-
-impl FileFailed {
-    /// The kind as stored.
-    pub const KIND: &'static str = "FileFailed";
+    pub stamp: FileFingerprint,
 }
 
 /// A file that could not be taken in is not there any more, or not to be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureGone {
+pub struct IngestFailureCleared {
     /// Where it was in its source.
     pub path: String,
 }
 
-impl FailureGone {
-    /// The kind as stored.
-    pub const KIND: &'static str = "FailureGone";
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentFact {
+pub enum DocumentEvent {
     /// There is a source.
-    Added(SourceAdded),
+    SourceAdded(SourceAdded),
     /// A source is none any more.
-    Removed,
+    SourceRemoved,
     /// A file was taken in.
-    Taken(Box<Taken>),
+    Ingested(Box<DocumentMeta>),
     /// A further part of it.
-    Continued(Continued),
+    PartAdded(PartMeta),
     /// It was written without being changed.
-    Touched(DocumentTouched),
+    Restatted(DocumentRestatted),
     /// It is not there any more.
-    Gone(DocumentGone),
+    Removed(DocumentRemoved),
     /// A file could not be taken in.
-    Failed(FileFailed),
+    FileFailed(FileFailed),
     /// Such a file is not there any more.
-    FailureGone(FailureGone),
+    FailureCleared(IngestFailureCleared),
 }
 
-impl DocumentFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            SourceAdded::KIND => Some(Self::Added(codec::decode_part(event, fact)?)),
-            SourceRemoved::KIND => Some(Self::Removed),
-            DocumentTaken::KIND => Some(Self::Taken(Box::new(codec::decode_part(event, fact)?))),
-            DocumentContinued::KIND => Some(Self::Continued(codec::decode_part(event, fact)?)),
-            DocumentTouched::KIND => Some(Self::Touched(codec::decode_part(event, fact)?)),
-            DocumentGone::KIND => Some(Self::Gone(codec::decode_part(event, fact)?)),
-            FileFailed::KIND => Some(Self::Failed(codec::decode_part(event, fact)?)),
-            FailureGone::KIND => Some(Self::FailureGone(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-
+impl DocumentEvent {
     /// Hashes of the blobs that the event names.
     #[must_use]
-    pub fn blobs(&self) -> &[ByteArray<32>] {
+    pub fn blobs(&self) -> &[BlobHash] {
         match self {
-            Self::Taken(taken) => &taken.blobs,
-            Self::Continued(continued) => &continued.blobs,
-            Self::Added(_)
-            | Self::Removed
-            | Self::Touched(_)
-            | Self::Gone(_)
-            | Self::Failed(_)
-            | Self::FailureGone(_) => &[],
+            Self::Ingested(meta) => &meta.blobs,
+            Self::PartAdded(meta) => &meta.blobs,
+            Self::SourceAdded(_)
+            | Self::SourceRemoved
+            | Self::Restatted(_)
+            | Self::Removed(_)
+            | Self::FileFailed(_)
+            | Self::FailureCleared(_) => &[],
         }
     }
 }
@@ -279,20 +233,16 @@ impl DocumentFact {
 /// # Errors
 /// [`Error::Corrupt`] when it does not decode.
 pub fn part_of(event: &Stamped) -> Result<Option<Part>, Error> {
-    let Some(payload) = &event.payload else {
+    if event.payload.is_none() {
         return Ok(None);
-    };
-    Ok(match event.header.kind.as_str() {
-        DocumentTaken::KIND => {
-            let body: DocumentTaken = codec::decode_part(event, &payload.body)?;
-            Some(body.part)
-        }
-        DocumentContinued::KIND => {
-            let body: DocumentContinued = codec::decode_part(event, &payload.body)?;
-            Some(body.part)
-        }
-        _ => None,
-    })
+    }
+    if event.header.kind == EventKind::DocumentTaken {
+        return Ok(Some(body::<DocumentIngested>(event)?.part));
+    }
+    if event.header.kind == EventKind::DocumentContinued {
+        return Ok(Some(body::<PartAdded>(event)?.part));
+    }
+    Ok(None)
 }
 
 /// The part that a row says an event brought.
@@ -300,23 +250,14 @@ pub fn part_of(event: &Stamped) -> Result<Option<Part>, Error> {
 /// # Errors
 /// [`Error::Corrupt`] when it brings none, was forgotten, or does not decode.
 pub fn brought(event: &Stamped) -> Result<Part, Error> {
-    part_of(event)?.ok_or_else(|| {
-        let key = event.position().0.to_be_bytes();
-        let reason = format!(
-            "the event is a {} without text where a part of a document was expected",
-            event.header.kind
-        );
-        Error::corrupt(LOG.name(), &key, reason)
-    })
+    part_of(event)?.ok_or_else(|| unexpected(event, "a part of a document"))
 }
 
-/// Every blob that an event of this room names.
+/// Every blob that an event names.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
-    Ok(part_of(event)?
-        .and_then(|part| part.text.blob())
-        .into_iter()
-        .collect())
+pub(super) fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
+    let blob = part_of(event)?.and_then(|part| part.text.blob());
+    Ok(blob.into_iter().collect())
 }

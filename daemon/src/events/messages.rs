@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::entities::Mention;
-use crate::log::{LOG, Stamped, codec};
-use crate::steps::Text;
-use crate::store::{BlobRef, Error};
+use super::BlobHash;
+use super::entities::Mention;
+use super::steps::Text;
+use crate::store::BlobRef;
 
 /// Declares a closed list of names, stored as words and, in rows, as a number each.
 macro_rules! names {
@@ -100,9 +100,6 @@ pub struct ToolUse {
 }
 
 impl MessageRecorded {
-    /// The kind as stored.
-    pub const KIND: &'static str = "MessageRecorded";
-
     /// Every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         let results = self.tools.iter().filter_map(|tool| tool.result.as_ref());
@@ -114,7 +111,7 @@ impl MessageRecorded {
 
 /// What folding needs of a [`MessageRecorded`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct MessageMeta {
     /// Its id, unique in its session.
     pub id: String,
     /// Who said it.
@@ -138,7 +135,7 @@ pub struct Said {
     pub mentions: Vec<Mention>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<serde_bytes::ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
 /// The execution of a tool went on. What the caller brought.
@@ -158,9 +155,6 @@ pub struct ToolRecorded {
 }
 
 impl ToolRecorded {
-    /// The kind as stored.
-    pub const KIND: &'static str = "ToolRecorded";
-
     /// Every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         [&self.parameters, &self.result, &self.error]
@@ -172,7 +166,7 @@ impl ToolRecorded {
 
 /// What folding needs of a [`ToolRecorded`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Executed {
+pub struct ToolCallMeta {
     /// Which execution: an id, unique in its session.
     pub id: String,
     /// How far it is.
@@ -185,104 +179,25 @@ pub struct Executed {
     pub mentions: Vec<Mention>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blobs: Vec<serde_bytes::ByteArray<32>>,
+    pub blobs: Vec<BlobHash>,
 }
 
-/// What folding needs of an event of this room.
+/// The metadata of an event of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MessageFact {
+pub enum MessageEvent {
     /// Something was said.
-    Said(Said),
+    Message(MessageMeta),
     /// A tool was at work.
-    Executed(Executed),
+    ToolCall(ToolCallMeta),
 }
 
-impl MessageFact {
-    /// Reads an event's fact; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let fact = &payload.fact;
-        Ok(match event.header.kind.as_str() {
-            MessageRecorded::KIND => Some(Self::Said(codec::decode_part(event, fact)?)),
-            ToolRecorded::KIND => Some(Self::Executed(codec::decode_part(event, fact)?)),
-            _ => None,
-        })
-    }
-
+impl MessageEvent {
     /// Hashes of the blobs that the event names.
     #[must_use]
-    pub fn blobs(&self) -> &[serde_bytes::ByteArray<32>] {
+    pub fn blobs(&self) -> &[BlobHash] {
         match self {
-            Self::Said(said) => &said.blobs,
-            Self::Executed(executed) => &executed.blobs,
+            Self::Message(message) => &message.blobs,
+            Self::ToolCall(call) => &call.blobs,
         }
     }
-}
-
-fn unexpected(event: &Stamped, wanted: &str) -> Error {
-    let kind = &event.header.kind;
-    let reason = match &event.payload {
-        Some(_) => format!("the event is a {kind} where {wanted} was expected"),
-        None => format!("the content of a {kind} was forgotten"),
-    };
-    Error::corrupt(LOG.name(), &event.position().0.to_be_bytes(), reason)
-}
-
-/// Fact and body of a message.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is no message, was forgotten, or does not decode.
-pub fn decode_message(event: &Stamped) -> Result<(Said, MessageRecorded), Error> {
-    match &event.payload {
-        Some(payload) if event.header.kind == MessageRecorded::KIND => Ok((
-            codec::decode_part(event, &payload.fact)?,
-            codec::decode_part(event, &payload.body)?,
-        )),
-        Some(_) | None => Err(unexpected(event, "a message")),
-    }
-}
-
-/// Fact and body of a tool execution.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event is none, was forgotten, or does not decode.
-pub fn decode_tool(event: &Stamped) -> Result<(Executed, ToolRecorded), Error> {
-    match &event.payload {
-        Some(payload) if event.header.kind == ToolRecorded::KIND => Ok((
-            codec::decode_part(event, &payload.fact)?,
-            codec::decode_part(event, &payload.body)?,
-        )),
-        Some(_) | None => Err(unexpected(event, "a tool execution")),
-    }
-}
-
-/// The context pack that a message was made with, if the event is a message and tells one.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub fn pack_of(event: &Stamped) -> Result<Option<String>, Error> {
-    if event.payload.is_none() || event.header.kind != MessageRecorded::KIND {
-        return Ok(None);
-    }
-    Ok(decode_message(event)?.1.pack)
-}
-
-/// Every blob that an event of this room names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
-    if event.payload.is_none() {
-        return Ok(Vec::new());
-    }
-    Ok(match event.header.kind.as_str() {
-        MessageRecorded::KIND => decode_message(event)?.1.blobs().collect(),
-        ToolRecorded::KIND => decode_tool(event)?.1.blobs().collect(),
-        _ => Vec::new(),
-    })
 }

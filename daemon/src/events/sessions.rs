@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Micros;
-use crate::log::{Body, LOG, NewEvent, Position, Stamped, codec};
-use crate::store::Error;
+use crate::log::{Body, Position, Stamped, codec};
 
 /// A session began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +28,7 @@ pub struct SessionCreated {
 
 /// What the decision adds to [`SessionCreated`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionBegun {
+pub struct SessionOrigin {
     /// What its user preferred last, a JSON object as text: what the new session does not set itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
@@ -51,36 +50,10 @@ pub struct Parent {
 }
 
 impl SessionCreated {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionCreated";
-
     /// The payload, prepared.
     #[must_use]
     pub fn prepare(&self, salt: [u8; 16]) -> Body {
         Body::new(codec::encode(self), salt)
-    }
-
-    /// The event of a session that begins.
-    #[must_use]
-    pub fn event(
-        session: String,
-        project: Option<String>,
-        begun: &SessionBegun,
-        body: Body,
-    ) -> NewEvent {
-        let fact = if *begun == SessionBegun::default() {
-            codec::EMPTY.to_vec()
-        } else {
-            codec::encode(begun)
-        };
-        NewEvent {
-            kind: Self::KIND,
-            session: Some(session),
-            project,
-            fact,
-            body,
-            origin: None,
-        }
     }
 }
 
@@ -107,22 +80,12 @@ pub struct SessionUpdated {
     pub preferences: Option<String>,
 }
 
-impl SessionUpdated {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionUpdated";
-}
-
 /// A session ended: nothing more is recorded in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClosed {
     /// Why, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-impl SessionClosed {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionClosed";
 }
 
 /// A lease was taken or renewed. All of it is decided, so it is the fact.
@@ -138,9 +101,6 @@ pub struct SessionLeased {
 }
 
 impl SessionLeased {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionLeased";
-
     /// What proves the lease: the position at which it was taken.
     #[must_use]
     pub fn token(&self, event: &Stamped) -> Position {
@@ -157,13 +117,8 @@ pub struct LeaseReleased {
     pub token: u64,
 }
 
-impl LeaseReleased {
-    /// The kind as stored.
-    pub const KIND: &'static str = "LeaseReleased";
-}
-
 /// The content of a session was forgotten: the tombstone. Its rows and objects are gone with this event;
-/// what its events said goes from the records next, until [`SessionErased`] says that it has.
+/// what its events said goes from the records next, until [`SessionEvent::Erased`] says that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionForgotten {
     /// How many events were in it.
@@ -172,98 +127,23 @@ pub struct SessionForgotten {
     pub bytes: u64,
 }
 
-impl SessionForgotten {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionForgotten";
-}
-
-/// What a forgotten session held is gone from the disk.
-pub struct SessionErased;
-
-impl SessionErased {
-    /// The kind as stored.
-    pub const KIND: &'static str = "SessionErased";
-}
-
-/// Whether events of this kind say what became of a forgotten session: they are never forgotten.
-#[must_use]
-pub fn is_of_forgetting(kind: &str) -> bool {
-    matches!(kind, SessionForgotten::KIND | SessionErased::KIND)
-}
-
-/// What folding needs of an event of this room.
+/// The metadata of an event of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionFact {
+pub enum SessionEvent {
     /// A session began.
-    Created(SessionBegun, SessionCreated),
+    Created(SessionOrigin),
     /// Fields were set.
-    Updated(SessionUpdated),
+    Updated,
     /// It ended.
     Closed,
     /// A lease was taken or renewed.
     Leased(SessionLeased),
     /// A lease was given back.
     Released(LeaseReleased),
-}
-
-impl SessionFact {
-    /// Reads an event; `None` when it is of another room, or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
-        let Some(payload) = &event.payload else {
-            return Ok(None);
-        };
-        let (fact, body) = (&payload.fact, &payload.body);
-        Ok(Some(match event.header.kind.as_str() {
-            SessionCreated::KIND => Self::Created(
-                codec::decode_part(event, fact)?,
-                codec::decode_part(event, body)?,
-            ),
-            SessionUpdated::KIND => Self::Updated(codec::decode_part(event, body)?),
-            SessionClosed::KIND => Self::Closed,
-            SessionLeased::KIND => Self::Leased(codec::decode_part(event, fact)?),
-            LeaseReleased::KIND => Self::Released(codec::decode_part(event, fact)?),
-            _ => return Ok(None),
-        }))
-    }
-
-    /// The lease that was taken.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event is of another kind.
-    pub fn leased(event: &Stamped) -> Result<SessionLeased, Error> {
-        match Self::of(event)? {
-            Some(Self::Leased(leased)) => Ok(leased),
-            Some(Self::Created(..) | Self::Updated(_) | Self::Closed | Self::Released(_))
-            | None => Err(unexpected(event, "a lease that was taken")),
-        }
-    }
-
-    /// The lease that was given back.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event is of another kind.
-    pub fn released(event: &Stamped) -> Result<LeaseReleased, Error> {
-        match Self::of(event)? {
-            Some(Self::Released(released)) => Ok(released),
-            Some(Self::Created(..) | Self::Updated(_) | Self::Closed | Self::Leased(_)) | None => {
-                Err(unexpected(event, "a lease that was given back"))
-            }
-        }
-    }
-}
-
-fn unexpected(event: &Stamped, wanted: &str) -> Error {
-    Error::corrupt(
-        LOG.name(),
-        &event.position().0.to_be_bytes(),
-        format!(
-            "the event is a {} where {wanted} was expected",
-            event.header.kind
-        ),
-    )
+    /// Its content was forgotten.
+    Forgotten(SessionForgotten),
+    /// What it held is gone from the disk.
+    Erased,
 }
 
 /// Sets preferences by name over others: null takes one away. Both are JSON objects as text.
@@ -282,18 +162,6 @@ pub fn merged(under: Option<&str>, over: Option<&str>) -> Option<String> {
         }
     }
     (!all.is_empty()).then(|| Value::from(all).to_string())
-}
-
-/// Whether an event of this kind changes what is said of its session in lists.
-#[must_use]
-pub fn changes_lists(kind: &str) -> bool {
-    [
-        SessionCreated::KIND,
-        SessionUpdated::KIND,
-        SessionClosed::KIND,
-        SessionForgotten::KIND,
-    ]
-    .contains(&kind)
 }
 
 #[cfg(test)]

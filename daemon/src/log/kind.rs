@@ -1,0 +1,206 @@
+//! The kinds of events: the closed list of this version, and the names that are stored.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as NameError, StrDeserializer};
+
+use super::policy::Policy;
+
+/// What happened, in the past tense. A variant is spelled as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[allow(missing_docs)] // the types of crate::events document each one
+pub enum EventKind {
+    SessionCreated,
+    SessionUpdated,
+    SessionClosed,
+    SessionLeased,
+    LeaseReleased,
+    SessionForgotten,
+    SessionErased,
+    EventsForgotten,
+    EventsErased,
+    ContentForgotten,
+    StepRecorded,
+    ExtractorRegistered,
+    FieldMappingRegistered,
+    MessageRecorded,
+    ToolRecorded,
+    EntitiesFound,
+    EntitiesRelated,
+    EntityResolved,
+    PackMade,
+    ContextPruned,
+    ContextUnpruned,
+    CheckpointSaved,
+    CheckpointsDeleted,
+    KeyMarked,
+    ProjectInitialised,
+    WorktreeNoted,
+    ContextWritten,
+    ContextDrafted,
+    ProjectShared,
+    SourceAdded,
+    SourceRemoved,
+    DocumentTaken,
+    DocumentContinued,
+    DocumentTouched,
+    DocumentGone,
+    FileFailed,
+    FailureGone,
+}
+
+impl EventKind {
+    /// The name that is stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SessionCreated => "SessionCreated",
+            Self::SessionUpdated => "SessionUpdated",
+            Self::SessionClosed => "SessionClosed",
+            Self::SessionLeased => "SessionLeased",
+            Self::LeaseReleased => "LeaseReleased",
+            Self::SessionForgotten => "SessionForgotten",
+            Self::SessionErased => "SessionErased",
+            Self::EventsForgotten => "EventsForgotten",
+            Self::EventsErased => "EventsErased",
+            Self::ContentForgotten => "ContentForgotten",
+            Self::StepRecorded => "StepRecorded",
+            Self::ExtractorRegistered => "ExtractorRegistered",
+            Self::FieldMappingRegistered => "FieldMappingRegistered",
+            Self::MessageRecorded => "MessageRecorded",
+            Self::ToolRecorded => "ToolRecorded",
+            Self::EntitiesFound => "EntitiesFound",
+            Self::EntitiesRelated => "EntitiesRelated",
+            Self::EntityResolved => "EntityResolved",
+            Self::PackMade => "PackMade",
+            Self::ContextPruned => "ContextPruned",
+            Self::ContextUnpruned => "ContextUnpruned",
+            Self::CheckpointSaved => "CheckpointSaved",
+            Self::CheckpointsDeleted => "CheckpointsDeleted",
+            Self::KeyMarked => "KeyMarked",
+            Self::ProjectInitialised => "ProjectInitialised",
+            Self::WorktreeNoted => "WorktreeNoted",
+            Self::ContextWritten => "ContextWritten",
+            Self::ContextDrafted => "ContextDrafted",
+            Self::ProjectShared => "ProjectShared",
+            Self::SourceAdded => "SourceAdded",
+            Self::SourceRemoved => "SourceRemoved",
+            Self::DocumentTaken => "DocumentTaken",
+            Self::DocumentContinued => "DocumentContinued",
+            Self::DocumentTouched => "DocumentTouched",
+            Self::DocumentGone => "DocumentGone",
+            Self::FileFailed => "FileFailed",
+            Self::FailureGone => "FailureGone",
+        }
+    }
+
+    /// The kind of this name, if this version has it.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let name: StrDeserializer<'_, NameError> = name.into_deserializer();
+        Self::deserialize(name).ok()
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The kind in a header. A log that a newer version wrote may hold kinds that this one does not know: such
+/// an event keeps its place in the chain and its session's time, and says nothing else here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A kind of this version.
+    Known(EventKind),
+    /// A kind of a newer version, by its name.
+    Unknown(Box<str>),
+}
+
+impl Kind {
+    /// The kind of this name.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        match EventKind::parse(name) {
+            Some(kind) => Self::Known(kind),
+            None => Self::Unknown(name.into()),
+        }
+    }
+
+    /// The kind, if this version has it.
+    #[must_use]
+    pub const fn known(&self) -> Option<EventKind> {
+        match self {
+            Self::Known(kind) => Some(*kind),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    /// Whether this version has the kind, and its policy is such.
+    #[must_use]
+    pub fn has(&self, is_such: impl FnOnce(&Policy) -> bool) -> bool {
+        self.known().is_some_and(|kind| is_such(&kind.policy()))
+    }
+
+    /// Whether it says what was forgotten: such an event is never forgotten itself.
+    #[must_use]
+    pub fn tells_of_forgetting(&self) -> bool {
+        self.has(|policy| policy.tells_of_forgetting)
+    }
+
+    /// The name that is stored.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(kind) => kind.name(),
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<EventKind> for Kind {
+    fn from(kind: EventKind) -> Self {
+        Self::Known(kind)
+    }
+}
+
+impl PartialEq<EventKind> for Kind {
+    fn eq(&self, other: &EventKind) -> bool {
+        self.known() == Some(*other)
+    }
+}
+
+impl PartialEq<&str> for Kind {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Names read back as the kinds that they are of; others are kept as they are.
+    #[test]
+    fn names_read_back() {
+        for kind in [
+            EventKind::SessionCreated,
+            EventKind::DocumentContinued,
+            EventKind::FailureGone,
+        ] {
+            assert_eq!(EventKind::parse(kind.name()), Some(kind));
+        }
+        let newer = Kind::of("SessionRenamed");
+        assert_eq!((newer.known(), newer.as_str()), (None, "SessionRenamed"));
+    }
+}

@@ -1,0 +1,153 @@
+//! The projections: what an event of any kind does to the rows of the log's index and of every view.
+
+mod refold;
+
+use std::collections::BTreeSet;
+
+use crate::checkpoints::{self, CheckpointKey};
+use crate::documents;
+use crate::engine::{EventLookup, Fold};
+use crate::entities::{self, Source};
+use crate::events::Event;
+use crate::events::forgetting::ForgettingEvent;
+use crate::log::{
+    BLOB_NAMES, FORGOTTEN, Header, INDEX, RecordKey, Stamped, forgotten, index, names,
+};
+use crate::messages::{self, MessageEvent};
+use crate::packs;
+use crate::projects;
+use crate::quotes;
+use crate::sessions::{self, EventEffects, SessionEvent};
+use crate::steps::{self, StepEvent};
+use crate::store::{Error, Rows, RowsMut, Space};
+
+/// Folds every kind of event: the log's index first, then each view.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Projections;
+
+const SPACES: [Space; 12] = [
+    // First, so that it is emptied first when all are folded anew: the index is read from it.
+    BLOB_NAMES,
+    INDEX,
+    sessions::SPACE,
+    steps::SPACE,
+    checkpoints::SPACE,
+    messages::SPACE,
+    entities::SPACE,
+    packs::SPACE,
+    quotes::SPACE,
+    projects::SPACE,
+    documents::SPACE,
+    FORGOTTEN,
+];
+
+impl Fold for Projections {
+    fn spaces(&self) -> &'static [Space] {
+        &SPACES
+    }
+
+    fn apply(
+        &self,
+        rows: &mut dyn RowsMut,
+        past: &dyn EventLookup,
+        event: &Stamped,
+        meta: Option<&Event>,
+        record: RecordKey,
+    ) -> Result<(), Error> {
+        index::apply(rows, event, record);
+        match meta {
+            Some(Event::Forgetting(told)) => match told {
+                ForgettingEvent::EventsErased(erased) => {
+                    forgotten::note_erased(rows, *erased);
+                    return Ok(());
+                }
+                ForgettingEvent::Events(told) => {
+                    forgotten::note(rows, event, told)?;
+                    return refold::fold(rows, past, event, told);
+                }
+                ForgettingEvent::Content(_) => {}
+            },
+            Some(Event::Session(SessionEvent::Forgotten(_))) => {
+                if let Some(session) = &event.header.session {
+                    forget(rows, session)?;
+                }
+            }
+            Some(_) | None => {}
+        }
+        apply(rows, event, meta, record, None)
+    }
+
+    fn is_forgotten(&self, rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
+        Ok(sessions::is_forgotten(rows, header)? || forgotten::is_forgotten(rows, header)?)
+    }
+}
+
+/// Folds what an event says into the views. When its stream is folded again, the checkpoints that are still there
+/// are given.
+fn apply(
+    rows: &mut dyn RowsMut,
+    event: &Stamped,
+    meta: Option<&Event>,
+    record: RecordKey,
+    again: Option<&BTreeSet<CheckpointKey>>,
+) -> Result<(), Error> {
+    for blob in meta.map_or(&[][..], Event::blobs) {
+        names::name(rows, blob, event)?;
+    }
+    let mut effects = EventEffects {
+        is_again: again.is_some(),
+        ..EventEffects::default()
+    };
+    match meta {
+        Some(Event::Step(StepEvent::Recorded(assigned))) => {
+            if let Some(session) = &event.header.session {
+                effects.is_step = true;
+                index::note_step(rows, session, assigned.step)?;
+            }
+        }
+        Some(Event::Pack(pack)) => effects.is_no_change = pack.is_no_change(),
+        Some(_) | None => {}
+    }
+    sessions::apply(rows, event, meta, effects)?;
+    match meta {
+        Some(Event::Step(step)) => {
+            if effects.is_step {
+                messages::apply_step(rows, event, record)?;
+            }
+            steps::apply(rows, event, step, record)
+        }
+        Some(Event::Message(message)) => {
+            let (source, mentions) = match message {
+                MessageEvent::Message(said) => (Source::Message(said.id.clone()), &said.mentions),
+                MessageEvent::ToolCall(call) => (Source::Tool(call.id.clone()), &call.mentions),
+            };
+            entities::apply_mentions(rows, event, &source, mentions)?;
+            messages::apply(rows, event, message, record)
+        }
+        Some(Event::Entity(entity)) => entities::apply(rows, event, entity, record),
+        Some(Event::Pack(pack)) => packs::apply(rows, event, pack, record),
+        Some(Event::Checkpoint(checkpoint)) => match again {
+            Some(there) => {
+                let checkpoint = checkpoint.clone().with_objects_of(there);
+                checkpoints::apply(rows, event, &checkpoint, record)
+            }
+            None => checkpoints::apply(rows, event, checkpoint, record),
+        },
+        Some(Event::Project(project)) => projects::apply(rows, event, project, record),
+        Some(Event::Document(document)) => documents::apply(rows, event, document, record),
+        // Sessions are folded above, whatever happens in them; what was forgotten, before.
+        Some(Event::Session(_) | Event::Forgetting(_)) | None => Ok(()),
+    }
+}
+
+/// Removes what each view has of a session, one line per view. Whatever is left must be what a fold
+/// of the log without the session's content makes, byte for byte.
+fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    names::forget(rows, session)?;
+    index::forget(rows, session);
+    steps::forget(rows, session)?;
+    messages::forget(rows, session)?;
+    entities::forget(rows, session)?;
+    packs::forget(rows, session)?;
+    checkpoints::forget(rows, session)
+}
