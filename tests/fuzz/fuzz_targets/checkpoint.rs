@@ -1,15 +1,15 @@
-//! What is stored of checkpoints: rows of objects and facts of events, of arbitrary bytes, never
+//! What is stored of checkpoints: rows of objects and metadata of events, of arbitrary bytes, never
 //! panic; what reads back is what was written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use lored::checkpoints::{self, CheckpointEvent};
 use lored::log::{
-    Actor, Hash, Header, OBJECTS, Payload, Position, RecordKey, Stamped, objects,
+    Actor, Hash, Header, Kind, OBJECTS, Payload, Position, RecordKey, Stamped, objects,
 };
 use lored::store::{Memory, RowsMut};
 
-fn event(kind: &str, fact: &[u8]) -> Stamped {
+fn event(kind: &str, meta: &[u8]) -> Stamped {
     Stamped {
         header: Header {
             position: Position(1),
@@ -17,7 +17,7 @@ fn event(kind: &str, fact: &[u8]) -> Stamped {
             actor: Actor::default(),
             session: Some("s".to_owned()),
             project: None,
-            kind: kind.to_owned(),
+            kind: Kind::of(kind),
             key: None,
             origin: None,
         },
@@ -26,7 +26,7 @@ fn event(kind: &str, fact: &[u8]) -> Stamped {
         link: Hash::default(),
         payload: Some(Payload {
             salt: [0; 16],
-            fact: fact.to_vec(),
+            meta: meta.to_vec(),
             body: Vec::new(),
         }),
         key: None,
@@ -42,11 +42,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for kind in ["CheckpointSaved", "CheckpointsDeleted", "KeyMarked"] {
         let event = event(kind, bytes);
-        if let Ok(Some(fact)) = CheckpointEvent::of(&event) {
+        if let Ok(Some(meta)) = CheckpointEvent::of(&event) {
             let record = RecordKey(Position(1));
             let mut rows = Memory::new();
             for _ in 0..2 {
-                checkpoints::apply(&mut rows, &event, &fact, record).expect("rows are in memory");
+                checkpoints::apply(&mut rows, &event, &meta, record).expect("rows are in memory");
             }
         }
     }
