@@ -65,7 +65,7 @@ pub struct Confinement {
 }
 
 /// Reply of `status`.
-#[wire(reply(warnings = "What a person should look at."))]
+#[wire(reply(warnings = "Warnings for a person."))]
 pub struct StatusReply {
     /// The daemon's version.
     pub version: String,

@@ -122,15 +122,15 @@ impl Kind {
 fn argument(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "session" => parse_quote! {
-            /// The session; absent: the current one.
+            /// The session; default: the current session.
             pub session: Option<crate::protocol::SessionId>
         },
         "session_or_new" => parse_quote! {
-            /// The session; absent: the current one, or a new one.
+            /// The session; default: the current session, or a new one.
             pub session: Option<crate::protocol::SessionId>
         },
         "as_of" => parse_quote! {
-            /// As things stood at this position or RFC 3339 time.
+            /// The state at this position or RFC 3339 time.
             #[serde(alias = "as_of")]
             pub as_of: Option<crate::protocol::AsOf>
         },
@@ -140,15 +140,15 @@ fn argument(name: &Ident) -> Option<Field> {
             pub at_least: Option<crate::protocol::Position>
         },
         "fence" => parse_quote! {
-            /// Token of a lease that must still be held.
+            /// Token of a lease; fails if the lease is lost.
             pub fence: Option<crate::protocol::Position>
         },
         "key" => parse_quote! {
-            /// Idempotency key, at most 256 bytes: the same call again gives the first reply.
+            /// Idempotency key, at most 256 bytes: a repeated call returns the first reply.
             pub key: Option<String>
         },
         "agent" => parse_quote! {
-            /// Who acts, when not the connection's agent.
+            /// The acting agent, if not the connection's agent.
             pub agent: Option<String>
         },
         _ => return None,
@@ -159,11 +159,11 @@ fn argument(name: &Ident) -> Option<Field> {
 fn reply_field(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "position" => parse_quote! {
-            /// Position of the write in the log; of a read, of the snapshot that was read.
+            /// Log position of the write; for a read that of the snapshot.
             pub position: crate::protocol::Position
         },
         "durable" => parse_quote! {
-            /// Whether what the reply rests on is on disk.
+            /// Whether everything the reply depends on is on disk.
             pub durable: bool
         },
         "project" => parse_quote! {
@@ -171,12 +171,12 @@ fn reply_field(name: &Ident) -> Option<Field> {
             pub project: Option<String>
         },
         "warnings" => parse_quote! {
-            /// What the caller should know.
+            /// Warnings for the caller.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub warnings: Vec<String>
         },
         "meta" => parse_quote! {
-            /// What is reported beside a reply whose shape its source fixes.
+            /// The common fields beside a reply with a prescribed shape.
             #[serde(skip)]
             pub meta: Option<crate::protocol::Meta>
         },

@@ -35,15 +35,15 @@ pub fn text(cx: &Context, published: &Published, status: &StatusReply) -> Result
     text.one("clients", "Connections.", status.clients);
     text.one(
         "writable",
-        "Whether writes are taken.",
+        "Whether writes are accepted.",
         status.writable.into(),
     );
     text.one(
         "warnings",
-        "What a person should look at.",
+        "Warnings for a person.",
         status.warnings.len() as u64,
     );
-    text.head("count", "How many of what.");
+    text.head("count", "Counts by name.");
     for (name, count) in &status.counts {
         text.sample("count", &[("of", name)], *count);
     }
@@ -179,7 +179,7 @@ mod tests {
     fn lines_keep_to_the_format() {
         let mut text = Text::default();
         text.one("position", "The newest.", 7);
-        text.head("count", "How many.");
+        text.head("count", "Number of events.");
         text.sample("count", &[("of", "a\"b\\c\nd")], 3);
         assert_eq!(
             text.0,

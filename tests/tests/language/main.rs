@@ -46,7 +46,6 @@ fn files(folder: &str, endings: &[&str]) -> Vec<String> {
 
 fn documents() -> Vec<String> {
     let mut documents = files("docs", &[".md", ".toml"]);
-    documents.retain(|path| path != "docs/operations.md");
     documents.extend(["README.md", "CHANGELOG.md"].map(str::to_owned));
     documents
 }

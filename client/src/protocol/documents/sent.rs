@@ -27,7 +27,7 @@ pub struct PutDocumentArgs {
 #[wire(reply(
     position,
     durable,
-    warnings = "What could not be read as it should, and what was redacted."
+    warnings = "Problems while reading it, and what was redacted."
 ))]
 pub struct PutDocumentReply {
     /// Its id.

@@ -80,7 +80,7 @@ pub struct BackupObjectsArgs {
 
 /// Reply of `backup_objects`.
 #[wire(reply(
-    position = "Position of the newest event: of what was asked for and is not here, an event up to it says that it went.",
+    position = "Position of the newest event. If a requested object is missing, an event up to it records the removal.",
     durable
 ))]
 #[derive(Default)]

@@ -62,7 +62,7 @@ pub struct CommitCursorArgs {
 /// Reply of `commit_cursor`: it is on disk.
 #[wire(reply(
     position,
-    durable = "Always: a cursor is on disk before the reply, whatever the log promises.",
+    durable = "Always true: a cursor is on disk before the reply, whatever the durability of the log.",
     warnings
 ))]
 pub struct CommitCursorReply {

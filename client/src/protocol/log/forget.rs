@@ -28,9 +28,9 @@ pub struct ForgetArgs {
 
 /// Reply of `forget`.
 #[wire(reply(
-    position = "Position of the event that says so; of the newest event when nothing was forgotten.",
+    position = "Position of the event that records it; of the newest event if nothing was forgotten.",
     durable,
-    warnings = "What the caller should know; also what could not be erased from the disk yet."
+    warnings = "Warnings, including data that could not be erased from disk yet."
 ))]
 #[derive(Default)]
 pub struct ForgetReply {

@@ -169,7 +169,7 @@ pub struct VerifyLogReply {
 pub struct CompactArgs {}
 
 /// Reply of `compact`.
-#[wire(reply(position, durable, warnings = "What could not be given back."))]
+#[wire(reply(position, durable, warnings = "What could not be freed."))]
 pub struct CompactReply {
     /// Size of the store on disk before, in bytes.
     pub bytes_before: u64,

@@ -20,9 +20,9 @@ pub struct ExportLogArgs {
 
 /// Reply of `export_log`.
 #[wire(reply(
-    position = "Everything up to this position is exported, and nothing behind it.",
+    position = "The export covers everything up to this position.",
     durable,
-    warnings = "What is not in it, though it is recorded."
+    warnings = "Recorded data that the export omits."
 ))]
 #[derive(Default)]
 pub struct ExportLogReply {

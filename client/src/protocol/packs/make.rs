@@ -161,7 +161,7 @@ pub struct LeftOut {
 
 /// Reply of `enrich_message`.
 #[wire(reply(
-    position = "Position of the pack in the log; of a cached one that of the snapshot that was read.",
+    position = "Position of the pack in the log; for a cached pack that of the snapshot.",
     durable,
     warnings
 ))]
@@ -187,7 +187,7 @@ pub struct EnrichMessageReply {
 
 /// Reply of `context_pack`.
 #[wire(reply(
-    position = "Position of the pack in the log; of a cached one that of the snapshot that was read.",
+    position = "Position of the pack in the log; for a cached pack that of the snapshot.",
     durable,
     warnings
 ))]

@@ -28,7 +28,7 @@ pub struct PruneSessionArgs {
 
 /// Reply of `prune_session`.
 #[wire(reply(
-    position = "Position of the write in the log; when nothing was done that of the snapshot that was read.",
+    position = "Position of the write in the log; if nothing was pruned, that of the snapshot.",
     durable,
     warnings
 ))]

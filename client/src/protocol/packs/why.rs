@@ -17,7 +17,7 @@ pub enum MadeFor {
 /// Arguments of `why`: exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and
 /// `position`.
 #[wire(args(
-    session = "Of which session messages, steps and executions are; absent: the caller's own.",
+    session = "The session of the message, step or execution; default: the caller's session.",
     at_least,
     agent
 ))]

@@ -14,7 +14,7 @@ pub struct InitProjectArgs {
 
 /// Reply of `init_project`.
 #[wire(reply(
-    position = "Position of the event, or of the state that has it already.",
+    position = "Position of the event, or of the state that already contains it.",
     durable,
     warnings
 ))]

@@ -15,9 +15,9 @@ pub struct ForgetSessionArgs {
 
 /// Reply of `forget_session`.
 #[wire(reply(
-    position = "Position of the tombstone in the log; of the newest event in a dry run.",
+    position = "Position of the tombstone in the log; for a dry run of the newest event.",
     durable,
-    warnings = "What the caller should know; also what could not be erased from the disk yet."
+    warnings = "Warnings, including data that could not be erased from disk yet."
 ))]
 pub struct ForgetSessionReply {
     /// The session to forget.

@@ -33,7 +33,7 @@ impl schemars::JsonSchema for ExportFormat {
 }
 
 /// Arguments of `export_session`.
-#[wire(args(session, .., as_of = "As it was at an earlier moment: a position or RFC 3339 time. For the first page; the others are of the same moment.", at_least, agent))]
+#[wire(args(session, .., as_of = "The state at an earlier moment: a position or RFC 3339 time. For the first page; the others use the same moment.", at_least, agent))]
 #[derive(Default)]
 pub struct ExportSessionArgs {
     /// The format (default `jsonl`).
@@ -46,9 +46,9 @@ pub struct ExportSessionArgs {
 
 /// Reply of `export_session`.
 #[wire(reply(
-    position = "The last position that counts, for all pages.",
+    position = "The last position of the export, the same for all pages.",
     durable,
-    warnings = "What is in the session and not in this page."
+    warnings = "Data of the session that this page omits."
 ))]
 pub struct ExportSessionReply {
     /// The session.
@@ -77,10 +77,10 @@ pub struct ImportSessionArgs {
 
 /// Reply of `import_session`.
 #[wire(reply(
-    position = "Position of the last event in the log; of a dry run, of the snapshot that was read.",
+    position = "Position of the last event in the log; for a dry run that of the snapshot.",
     durable,
     project,
-    warnings = "What is not as it was: checkpoints whose ids are taken here."
+    warnings = "Differences from the export: checkpoints whose ids are taken here."
 ))]
 pub struct ImportSessionReply {
     /// Its id in this store.
