@@ -53,7 +53,7 @@ pub struct RemoveSourceArgs {
 }
 
 /// Reply of `remove_source`.
-#[wire(reply(position, durable))]
+#[wire(reply(position, durable, warnings))]
 pub struct RemoveSourceReply {
     /// Its id.
     pub source: String,
@@ -74,7 +74,7 @@ pub struct RescanArgs {
 }
 
 /// Reply of `rescan`.
-#[wire(reply(position, durable))]
+#[wire(reply(position, durable, warnings))]
 pub struct RescanReply {
     /// The sources that are scanned in the background.
     pub sources: Vec<String>,

@@ -260,6 +260,7 @@ impl Op for RemoveSource {
             documents,
             position: outcome.event.position(),
             durable: outcome.durable,
+            warnings: Vec::new(),
         })
     }
 }
@@ -308,6 +309,7 @@ impl Op for Rescan {
             sources,
             position,
             durable: cx.engine.is_durable(),
+            warnings: Vec::new(),
         })
     }
 }
