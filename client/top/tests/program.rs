@@ -234,7 +234,7 @@ fn what_cannot_be_shown_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        said.contains("nobody serves at") && said.contains("run `lored`"),
+        said.contains("no daemon is listening at") && said.contains("run `lored`"),
         "{said}"
     );
     assert_eq!(
@@ -260,8 +260,8 @@ fn a_key_ends_it_and_the_terminal_is_as_before() {
 fn a_signal_ends_it_and_the_terminal_is_as_before() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let home = Home::new();
-        // Nobody serves: it waits.
-        let screen = Screen::start(home.top(&[]), "nobody");
+        // No daemon is listening: it waits.
+        let screen = Screen::start(home.top(&[]), "no daemon");
         let process = Pid::from_child(&screen.child);
         kill_process(process, signal).unwrap();
         let (code, written) = screen.end();

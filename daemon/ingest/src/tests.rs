@@ -186,7 +186,7 @@ fn broken_front_matter_stays_text_with_a_warning() {
         )
     );
     let document = read("a.md", "---\n- a\n---\nText.\n");
-    assert!(warning(&document).1.contains("no mapping"));
+    assert!(warning(&document).1.contains("not a mapping"));
     // A rule, and a fence that is never closed, are no front matter.
     assert!(read("a.md", "---\n\nText\n\n---\n").warnings.is_empty());
     assert!(read("a.md", "---\ntitle: x\nText\n").warnings.is_empty());

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(
             text.0,
             "# HELP lore_position The newest.\n# TYPE lore_position gauge\nlore_position 7\n\
-             # HELP lore_count How many.\n# TYPE lore_count gauge\n\
+             # HELP lore_count Number of events.\n# TYPE lore_count gauge\n\
              lore_count{of=\"a\\\"b\\\\c\\nd\"} 3\n"
         );
     }

@@ -335,7 +335,7 @@ mod tests {
             ("command = [\"a\\u0000\"]", "zero bytes"),
             (
                 "command = [\"a\"]\nenv = {\"A=B\" = \"c\"}",
-                "no name of a variable",
+                "not a name of a variable",
             ),
             ("url = \"https://a/\"", "TLS"),
             ("url = \"a\"", "http://"),

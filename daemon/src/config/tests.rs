@@ -79,7 +79,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "[limits]\n  shutdown_timeout_ms = -3",
-            "config.toml:2:18: the setting `limits.shutdown_timeout_ms` is of the type integer; it must be a whole number from 0 to 600000",
+            "config.toml:2:25: the setting `limits.shutdown_timeout_ms` is of the type integer; it must be a whole number from 0 to 600000",
         ),
         (
             "[limits]\nshutdown_timeout_ms = 'x'",
@@ -130,7 +130,7 @@ fn variables_win() {
         Config::of(given, path).map(|config| (config, origins))
     };
     let (config, origins) = with(&[
-        ("LORE_LIMITS_DRAIN_MS_MAX", "8"),
+        ("LORE_LIMITS_SHUTDOWN_TIMEOUT_MS", "8"),
         ("LORE_LAYERS_USEFUL", "brief, note"),
         ("LORE_DURABILITY", "relaxed"),
         ("LORE_HOME", "/h"),
@@ -147,16 +147,16 @@ fn variables_win() {
     assert_eq!(config.words.useful, ["brief", "note"]);
     assert!(!config.engine.durable);
     let [drain, connections] = origins.map(Option::unwrap);
-    assert_eq!(drain, "the variable LORE_LIMITS_DRAIN_MS_MAX");
+    assert_eq!(drain, "the variable LORE_LIMITS_SHUTDOWN_TIMEOUT_MS");
     assert_eq!(connections, "config.toml:3");
     for (name, value, told) in [
         (
-            "LORE_LIMITS_DRAIN_MAX",
+            "LORE_LIMITS_SHUTDOWN_TIMEOUT",
             "8",
-            "did you mean LORE_LIMITS_DRAIN_MS_MAX?",
+            "did you mean LORE_LIMITS_SHUTDOWN_TIMEOUT_MS?",
         ),
         (
-            "LORE_LIMITS_DRAIN_MS_MAX",
+            "LORE_LIMITS_SHUTDOWN_TIMEOUT_MS",
             "x",
             "expected a whole number from 0 to 600000",
         ),

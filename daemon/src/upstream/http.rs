@@ -254,8 +254,8 @@ mod tests {
             ("ftp://example.org", "http://"),
             ("/mcp", "http://"),
             ("http://me:secret@example.org/", "in the clear"),
-            ("http:// x", "no URL"),
-            ("", "no URL"),
+            ("http:// x", "not a URL"),
+            ("", "not a URL"),
         ] {
             let said = check_url(url).err().unwrap_or_default();
             assert!(said.contains(wanted), "{url}: {said}");

@@ -12,13 +12,22 @@ const HIDDEN: [(&str, &[&str]); 2] = [
 /// `lore top` becomes a program of its own, whose tests hold its help.
 const OTHER_PROGRAM: [&str; 1] = ["top"];
 
+/// The headings under which no commands stand; those of commands are the groups of the program.
+const NO_COMMANDS: [&str; 5] = [
+    "Arguments:",
+    "Options:",
+    "Global options:",
+    "Examples:",
+    "Usage:",
+];
+
 /// The commands that a help text lists, in its order.
 fn commands(help: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_list = false;
     for line in help.lines() {
         if !line.starts_with(' ') {
-            is_list = line.ends_with("ommands:");
+            is_list = line.ends_with(':') && !NO_COMMANDS.contains(&line);
         } else if let (true, Some(entry)) = (is_list, line.strip_prefix("  ")) {
             // Deeper lines continue a description.
             if !entry.starts_with(' ') {

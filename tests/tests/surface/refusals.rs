@@ -16,8 +16,8 @@ use crate::redact::Redactor;
 
 const SCRIPT: &str = include_str!("refusals.txt");
 
-/// No simple call gets one of these: the daemon itself has to fail.
-const UNREACHABLE: [Code; 1] = [Code::Internal];
+/// No simple call gets one of these: the daemon itself has to fail, or its memory for calls to be used up.
+const UNREACHABLE: [Code; 2] = [Code::Internal, Code::ResourceExhausted];
 
 /// Refusals by their code, each with the first call that got it.
 #[derive(Default)]

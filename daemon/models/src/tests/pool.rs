@@ -236,7 +236,7 @@ fn what_cannot_be_used_is_not_added() {
         fs::remove_file(from.join("vocab.txt")).unwrap();
         fs::create_dir(from.join("vocab.txt")).unwrap();
     });
-    assert!(folder.contains("no regular file"), "{folder}");
+    assert!(folder.contains("not a regular file"), "{folder}");
     let named = said("a b", &|_| {});
     assert!(named.contains("\"a b\""), "{named}");
     let nothing = add(&root.path().join("nowhere"), &into).unwrap_err();

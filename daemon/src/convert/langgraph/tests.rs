@@ -142,7 +142,10 @@ fn damaged_databases_never_panic() {
 fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter");
-    for (content, word) in [("", "shorter"), (&*"x".repeat(200), "no SQLite")] {
+    for (content, word) in [
+        ("", "shorter"),
+        (&*"x".repeat(200), "not a SQLite database"),
+    ] {
         std::fs::write(&path, content).unwrap();
         let error = converted(&path).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");

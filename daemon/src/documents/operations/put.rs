@@ -369,7 +369,11 @@ mod tests {
         );
         for wrong in ["AQIDBA=", "AQ*D", "AQID\n", "ÄQID"] {
             let refusal = read(wrong).unwrap_err();
-            assert!(refusal.message.contains("no Base64"), "{}", refusal.message);
+            assert!(
+                refusal.message.contains("not valid Base64"),
+                "{}",
+                refusal.message
+            );
         }
         let mut dated = args("a", "");
         dated.modified = Some("2026-01-31T12:00:00.000001+01:00".to_owned());

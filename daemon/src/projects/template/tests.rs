@@ -32,7 +32,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             format!("name = \"{}\"\n", "a".repeat(65)),
-            "x.toml:1: \"aaa",
+            "x.toml:1: invalid file type \"aaa",
         ),
         (
             with("section_schema = 1\n"),
