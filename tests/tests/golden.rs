@@ -8,6 +8,8 @@
 mod documents;
 #[path = "golden/forgetting.rs"]
 mod forgetting;
+#[path = "golden/metadata.rs"]
+mod metadata;
 #[path = "golden/projects.rs"]
 mod projects;
 #[path = "golden/talk.rs"]
@@ -23,7 +25,7 @@ use lored::checkpoints::{
 };
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
-use lored::events::{self, Event, NewEvent};
+use lored::events::{self, NewEvent};
 use lored::log::objects::{self, Form, Object, Place};
 use lored::log::{
     Actor, Body, EncodedEvent, EventKind, Hash, INDEX, KeyMark, LOG, Log, OBJECTS, Origin,
@@ -588,23 +590,6 @@ fn old_bytes_are_read() {
     let (assigned, recorded): (StepAssigned, StepRecorded) = events::both(&step).unwrap();
     assert_eq!((assigned.step, assigned.attempt), (1, 1));
     assert_eq!(recorded.tool, "search_issues");
-}
-
-/// Metadata is read from what is stored as types, and written as it was.
-#[test]
-fn metadata_reads_back() {
-    let stamped = others().into_iter().flatten();
-    for (name, event) in stamped
-        .chain(chained(events()))
-        .chain(chained(checkpoint_events()))
-    {
-        let meta = Event::of(&event).unwrap();
-        let (kind, bytes) = meta
-            .unwrap_or_else(|| panic!("{name} is not known"))
-            .encode();
-        assert_eq!(event.header.kind, kind, "{name}");
-        assert_eq!(hex(&bytes), hex(&event.payload.unwrap().meta), "{name}");
-    }
 }
 
 /// A blob that an older release packed is read today.

@@ -152,7 +152,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         "similar",
         &[
             "daemon/src/projects/compare/",
-            "client/src/cli/setup/told.rs",
+            "client/src/cli/setup/report.rs",
         ],
     ),
     ("jsonc_parser", &["client/src/cli/setup/json_file.rs"]),

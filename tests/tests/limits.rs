@@ -334,7 +334,11 @@ fn arguments_out_of_bounds() {
             step(json!({"session": "x".repeat(129)})),
             "128",
         ),
-        ("record_step", step(json!({"parameters": [1]})), "no object"),
+        (
+            "record_step",
+            step(json!({"parameters": [1]})),
+            "not an object",
+        ),
         (
             "record_step",
             step(json!({"purpose": "x".repeat(20_000)})),

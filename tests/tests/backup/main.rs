@@ -112,7 +112,7 @@ fn what_cannot_be_is_refused() {
     std::fs::create_dir(&full).unwrap();
     std::fs::write(full.join("letter"), "x").unwrap();
     refused(&home.run(&["backup", text(&full)]), &["other files"]);
-    refused(&other.run(&["restore", text(&full)]), &["no backup"]);
+    refused(&other.run(&["restore", text(&full)]), &["is not a backup"]);
     backup(&home, &to);
     let stranger = other.start();
     stranger.call("record_step", json!({"tool": "t", "result": 1}));

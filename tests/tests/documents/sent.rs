@@ -160,7 +160,7 @@ fn what_is_no_document_is_refused() {
             json!({"name": "a.md", "base64": "A".repeat(4000)}),
             "at most 2048",
         ),
-        (json!({"name": "a.md", "base64": "?"}), "no Base64"),
+        (json!({"name": "a.md", "base64": "?"}), "not valid Base64"),
         (json!({"name": "a.md"}), "`base64`"),
         (json!({"name": "../a.md", "text": ""}), "`name`"),
         (json!({"name": "a\nb.md", "text": ""}), "`name`"),

@@ -53,7 +53,7 @@ fn a_refusal_ends_the_conversion() {
         .read_to_string(&mut said)
         .unwrap();
     assert_eq!(status.code(), Some(1), "{said}");
-    assert!(said.contains("the most that is imported at once"), "{said}");
+    assert!(said.contains("the limit of one import"), "{said}");
     assert!(!said.contains("Broken pipe"), "{said}");
 }
 

@@ -174,7 +174,7 @@ fn a_broken_line_is_named_and_can_be_mended() {
     // The end of a session is none of the file, whether it is the last line that is left or gone, too.
     for missing in [1, 2] {
         std::fs::write(&file, all[..all.len() - missing].concat()).unwrap();
-        refused(&there.run(&["import", text(&file)]), &["cut short"]);
+        refused(&there.run(&["import", text(&file)]), &["truncated"]);
     }
     std::fs::write(&file, "{\"format\":\"lore-export\",\"version\":9}\n").unwrap();
     refused(

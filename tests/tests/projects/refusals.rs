@@ -73,7 +73,7 @@ fn what_is_no_text_is_refused() {
         (" \r\n\t ", vec!["empty"]),
         ("\u{feff}\n", vec!["empty"]),
         (&long, vec!["100000", "content_bytes_max"]),
-        ("# Log\0", vec!["U+0000", "no Markdown"]),
+        ("# Log\0", vec!["U+0000", "not Markdown"]),
         ("\u{7f}ELF\u{1}", vec!["U+007F"]),
     ] {
         let args =

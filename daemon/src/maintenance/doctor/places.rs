@@ -136,7 +136,7 @@ fn parts(patient: &Patient<'_>) -> Vec<Finding> {
             _ if found.is_symlink() => {
                 "is a symbolic link, which the daemon does not follow".to_owned()
             }
-            _ if !found.is_dir() => "is no folder".to_owned(),
+            _ if !found.is_dir() => "is not a folder".to_owned(),
             Err(errno) => format!("takes no files: {errno}"),
             Ok(()) => return None,
         };
