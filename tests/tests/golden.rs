@@ -25,7 +25,7 @@ use lored::checkpoints::{
 };
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
-use lored::events::{self, NewEvent};
+use lored::events::{self, Event, NewEvent};
 use lored::log::objects::{self, Form, Object, Place};
 use lored::log::{
     Actor, Body, EncodedEvent, EventKind, Hash, INDEX, KeyMark, LOG, Log, OBJECTS, Origin,

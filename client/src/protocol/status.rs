@@ -65,7 +65,7 @@ pub struct Confinement {
 }
 
 /// Reply of `status`.
-#[wire(reply(warnings = "Warnings for a person."))]
+#[wire(reply())]
 pub struct StatusReply {
     /// The daemon's version.
     pub version: String,
@@ -107,4 +107,6 @@ pub struct StatusReply {
     pub retention: Option<Retention>,
     /// All limits, by name.
     pub limits: BTreeMap<String, u64>,
+    /// Warnings for a person; empty if there are none.
+    pub warnings: Vec<String>,
 }
