@@ -370,7 +370,7 @@ mod tests {
             ),
             (
                 "command = [\"a\"]\nkinds.\"\".tool = \"t\"",
-                "no kind of entity",
+                "not a kind of entity",
             ),
         ] {
             let text = format!("[resolvers.netbox]\n{lines}\n{KIND}");

@@ -388,7 +388,7 @@ mod tests {
             content_of(&mut wrong)
                 .unwrap_err()
                 .message
-                .contains("no time")
+                .contains("not a valid time")
         );
     }
 }
