@@ -72,7 +72,7 @@ pub fn read_at(content: &str, first_line: usize) -> Result<Imported, Refusal> {
     let header = header(lines.first().copied().unwrap_or_default())
         .map_err(|message| refused(vec![Fault { line: 1, message }], 1))?;
     let Some((last, events)) = lines.get(1..).unwrap_or_default().split_last() else {
-        let message = "there is nothing behind it: the text was cut short".to_owned();
+        let message = "there is nothing behind it: the text was truncated".to_owned();
         return Err(refused(vec![Fault { line: 1, message }], 1));
     };
     let mut reading = Reading::default();
@@ -186,7 +186,7 @@ fn object<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
     within_limits(text.as_bytes()).map_err(|refusal| refusal.message)?;
     serde_json::from_str(text).map_err(|error| match error.classify() {
         serde_json::error::Category::Eof => {
-            "it ends in the middle of its JSON: the text was cut short".to_owned()
+            "it ends in the middle of its JSON: the text was truncated".to_owned()
         }
         serde_json::error::Category::Syntax
         | serde_json::error::Category::Data

@@ -97,7 +97,7 @@ pub fn read(content: &str, first_line: usize) -> Result<Part, Refusal> {
             let text = session_of(rest).ok_or_else(|| {
                 fault(
                     at,
-                    "the session that begins here has no end: the text was cut short",
+                    "the session that begins here has no end: the text was truncated",
                 )
             })?;
             let imported = read_at(text, at)?;

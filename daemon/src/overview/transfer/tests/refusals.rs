@@ -110,7 +110,7 @@ fn other_texts_are_no_exports() {
         ),
         (
             r#"{"format":"lore-session","version":1,"session":"s-1"}"#.to_owned(),
-            "line 1: there is nothing behind it: the text was cut short",
+            "line 1: there is nothing behind it: the text was truncated",
         ),
     ] {
         let told = refusal(&text);
